@@ -1,0 +1,278 @@
+package broker
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"footfall/store"
+)
+
+// Store is what the broker needs of a store; see the package store for what each
+// method promises.
+type Store interface {
+	Recovered() store.Recovered
+	NewBatch() *store.Batch
+	Submit(b *store.Batch, done func(store.Outcome)) (number uint64)
+	ScanRefs(store.RefScan) (refs []store.Ref, more bool, err error)
+	ScanDue(store.DueScan) (dues []store.Due, more bool, err error)
+}
+
+// Broker is the queue engine: the loop and what hands it work.
+type Broker struct {
+	store  Store
+	opt    Options
+	inbox  *inbox
+	loader *loader
+	core   *core
+
+	last    uint64 // number of the last batch submitted; the loop's
+	stop    chan struct{}
+	done    chan struct{}
+	watched chan struct{}
+}
+
+// Batches under way are bounded, so that a slow disk makes sessions wait and not
+// memory grow.
+const (
+	maxFlights = 256
+	maxFlying  = 64 << 20
+)
+
+// New starts a broker on what s has. It reads no message; the caller closes s after the broker.
+func New(s Store, opt Options) *Broker {
+	opt = opt.withDefaults()
+	b := &Broker{
+		store: s, opt: opt,
+		inbox:   newInbox(opt.InboxOps, opt.InboxBytes),
+		loader:  newLoader(2),
+		core:    newCore(opt, s.NewBatch()),
+		stop:    make(chan struct{}),
+		done:    make(chan struct{}),
+		watched: make(chan struct{}),
+	}
+	b.core.recoverState(s.Recovered())
+	go b.loop()
+	go b.watchDisk()
+	return b
+}
+
+// Attach makes a session known. Everything it is given goes to out.
+func (b *Broker) Attach(out Outbox, client Client) (*Conn, error) {
+	c := &Conn{
+		inbox: b.inbox, outbox: out, client: client,
+		subs: map[string]*subscription{}, numbers: map[uint64]*subscription{},
+	}
+	c.id = b.inbox.nextConn()
+	if err := b.inbox.mark(c, entryAttach); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Close takes no further requests, waits until all that was taken is on disk, and ends
+// the loop. When ctx ends first it returns its error, and the loop is still waiting.
+func (b *Broker) Close(ctx context.Context) error {
+	b.inbox.close()
+	select {
+	case <-b.stop:
+	default:
+		close(b.stop)
+	}
+	b.inbox.signal()
+	select {
+	case <-b.done:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	<-b.watched
+	b.loader.close()
+	return nil
+}
+
+// loop owns the core.
+func (b *Broker) loop() {
+	defer close(b.done)
+	var t taken
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		free := b.core.flights.len() < maxFlights && b.core.flying < maxFlying
+		b.inbox.take(&t, free)
+		b.core.begin(time.Now())
+		b.turn(&t)
+		b.core.end()
+		b.perform()
+		if b.finished() {
+			return
+		}
+		timer.Reset(b.pause(free))
+		select {
+		case <-b.inbox.wake:
+		case <-timer.C:
+		}
+	}
+}
+
+// turn applies what was taken.
+func (b *Broker) turn(t *taken) {
+	c := b.core
+	for i, f := range t.events {
+		f()
+		t.events[i] = nil
+	}
+	for i, conn := range t.written {
+		c.wrote(conn)
+		t.written[i] = nil
+	}
+	for i, e := range t.entries {
+		switch e.kind {
+		case entryAttach:
+			c.conns[e.conn.id] = e.conn
+		case entryDetach:
+			c.detach(e.conn)
+		default:
+			c.request(e)
+		}
+		t.entries[i] = inboxEntry{}
+	}
+}
+
+// perform does what a round decided: submits its batch, asks for pages, hands outputs over.
+func (b *Broker) perform() {
+	c := b.core
+	if !c.batch.Empty() {
+		bytes := c.batch.Bytes()
+		b.last = b.store.Submit(c.batch, b.outcome)
+		c.submitted(bytes, b.store.NewBatch())
+	}
+	for i, l := range c.loads {
+		b.load(l)
+		c.loads[i] = load{}
+	}
+	c.loads = c.loads[:0]
+	for i, conn := range c.changed {
+		conn.listed = false
+		conn.outbox.Put(conn.out)
+		clear(conn.out)
+		conn.out = conn.out[:0]
+		c.changed[i] = nil
+	}
+	c.changed = c.changed[:0]
+	b.inbox.release(c.freed)
+	clear(c.freed)
+	c.freed = c.freed[:0]
+}
+
+// outcome is called by the store, in the order of the batches. Anything but Applied
+// leaves all answers unsaid for ever: neither RECEIPT nor ERROR could be true.
+func (b *Broker) outcome(o store.Outcome) {
+	if o == store.Applied {
+		b.inbox.run(b.core.landed)
+	}
+}
+
+// load reads a page off the loop and has the loop take it in.
+func (b *Broker) load(l load) {
+	c := b.core
+	if l.queue != nil {
+		l.refs.After = b.last
+		b.loader.add(func() {
+			entries, more, err := readRefs(b.store, l.refs)
+			if err != nil {
+				b.opt.Fatal(err)
+				return
+			}
+			b.inbox.run(func() { c.loaded(l.queue, entries, more) })
+		})
+		return
+	}
+	scan := store.DueScan{
+		After:    b.last,
+		From:     store.DueKey{Shard: l.shard, At: l.agenda.edge.at, Seq: l.agenda.edge.seq + 1},
+		Until:    math.MaxInt64,
+		MaxCount: agendaItems / 2, MaxBytes: agendaBytes / 2,
+	}
+	b.loader.add(func() {
+		waiting, more, err := readDues(b.store, scan)
+		if err != nil {
+			b.opt.Fatal(err)
+			return
+		}
+		b.inbox.run(func() {
+			items, err := c.dueItems(l.shard, waiting)
+			if err != nil {
+				b.opt.Fatal(err)
+				return
+			}
+			c.dueLoaded(l.agenda, items, more)
+		})
+	})
+}
+
+// pause is how long the loop may sleep.
+func (b *Broker) pause(free bool) time.Duration {
+	if free && b.inbox.waiting() {
+		return 0
+	}
+	c := b.core
+	wait := time.Hour
+	now := time.Now()
+	if at, ok := c.timers.next(); ok {
+		wait = min(wait, at.Sub(now))
+	}
+	if ms, ok := c.nextDue(); ok {
+		// Not longer than a second at a time: the wall clock may be set.
+		wait = min(wait, time.UnixMilli(ms).Sub(now), time.Second)
+	}
+	return max(wait, 0)
+}
+
+// finished tells whether the loop may end: it was told to, and nothing is under way.
+func (b *Broker) finished() bool {
+	select {
+	case <-b.stop:
+		return b.core.flights.len() == 0 && !b.inbox.waiting()
+	default:
+		return false
+	}
+}
+
+// watchDisk asks every second how much disk is free.
+func (b *Broker) watchDisk() {
+	defer close(b.watched)
+	if b.opt.DiskFree == nil || b.opt.DiskFreeBytes < 0 {
+		return
+	}
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		free, err := b.opt.DiskFree()
+		if err != nil {
+			b.opt.Log.Warn("cannot tell how much disk is free", "error", err)
+		} else {
+			b.inbox.run(func() { b.core.diskFree(free) })
+		}
+		select {
+		case <-tick.C:
+		case <-b.stop:
+			return
+		}
+	}
+}
+
+// call runs f in the loop and waits for it. After Close it does nothing and returns false.
+func (b *Broker) call(ctx context.Context, f func(c *core)) bool {
+	ran := make(chan struct{})
+	b.inbox.run(func() {
+		f(b.core)
+		close(ran)
+	})
+	select {
+	case <-ran:
+		return true
+	case <-b.done:
+	case <-ctx.Done():
+	}
+	return false
+}

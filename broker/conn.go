@@ -1,0 +1,76 @@
+package broker
+
+import "sync/atomic"
+
+// Client describes a session to those who look at the broker; the loop draws nothing from it.
+type Client struct {
+	User, Remote, ClientID, Version, Transport string
+}
+
+// Conn is a session's side of the broker. Its methods are called by the session, the
+// rest is the loop's.
+type Conn struct {
+	id     uint64
+	inbox  *inbox
+	outbox Outbox
+	client Client
+
+	// Guarded by the inbox's lock.
+	queuedOps, queuedBytes int
+
+	written atomic.Int64 // messages written that the loop has not seen
+
+	// Owned by the loop from here on.
+
+	subs    map[string]*subscription // live, by key
+	numbers map[uint64]*subscription // live or with deliveries pending, by number
+	lastSub uint64
+	txs     map[uint64]*transaction
+	index   *messageIndex // made when the first ACK by message id comes
+	userIDs map[string]int
+
+	out  []Output   // of this round
+	held ring[held] // answers that wait for a batch
+	// lastBatch holds the last durable effect of this connection.
+	lastBatch uint64
+	listed    bool // in core.changed
+
+	unwritten      ring[unwritten] // messages in the outbox, in order
+	unwrittenBytes int64
+	full           bool // unwrittenBytes kept a delivery back
+
+	parked       *parked // what waits, nil when nothing does
+	ended        bool    // no further output: failed, disconnected or gone
+	disconnected bool    // ended by DISCONNECT
+	gone         bool    // the session is over
+}
+
+// held is an answer and the batch that must be on disk before it.
+type held struct {
+	batch  uint64
+	output Output
+}
+
+// unwritten is a message in the outbox.
+type unwritten struct {
+	d    *delivery
+	size int64
+}
+
+// ID is unique among the connections of one run.
+func (c *Conn) ID() uint64 { return c.id }
+
+// Submit hands a request to the loop. It waits while the inbox is full, or
+// while this connection has much in it. After Close it returns ErrClosed.
+func (c *Conn) Submit(req *Request) error { return c.inbox.submit(c, req) }
+
+// Written tells that so many more outputs of kind OutputMessage were wholly
+// handed to the kernel, in order.
+func (c *Conn) Written(messages int) {
+	if messages > 0 && c.written.Add(int64(messages)) == int64(messages) {
+		c.inbox.noteWritten(c)
+	}
+}
+
+// Detach tells that the session is over. What it submitted before counts. It does not wait.
+func (c *Conn) Detach() { _ = c.inbox.mark(c, entryDetach) }

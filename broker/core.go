@@ -1,0 +1,251 @@
+package broker
+
+import (
+	"math/bits"
+	"time"
+
+	"footfall/store"
+)
+
+// core is the state of the broker and what may be done to it. It belongs to the
+// loop, has no lock and starts nothing; what is to happen outside comes out of a round
+// as values: a batch, outputs of connections, pages to load.
+type core struct {
+	opt Options
+
+	now time.Time // of this round
+	ms  int64     // the same in milliseconds since the epoch
+
+	epoch   uint32
+	seq     [store.Shards]store.Seq // last given
+	synced  [store.Shards]store.Seq // last on disk
+	dests   map[Address]*destination
+	byID    map[destinationKey]*destination
+	agendas [store.Shards]agenda
+	loose   memoryAgenda
+
+	conns map[uint64]*Conn
+	slab  deliveries
+
+	batch   *store.Batch
+	scratch []byte
+	put     uint64 // shards with a message in this round's batch, by bit
+	number  uint64 // of this round's batch, if it will be one
+	durable uint64 // the last batch that is on disk
+	round   *roundEffects
+	flights ring[*roundEffects] // submitted, not yet on disk
+	flying  int                 // octets of these
+
+	dirty   []*backlog
+	touched []*backlog
+	changed []*Conn // with something in out
+	loads   []load
+	freed   []inboxEntry // worked off in this round
+
+	timers  timers
+	parked  []*Conn
+	recheck bool // something that conns are parked for may have changed
+
+	memory     int64 // Size of all messages in memory
+	memoryHigh bool
+	diskLow    bool
+	nextEvict  time.Time
+
+	stats Stats
+}
+
+// roundEffects is what has to happen once the batch of a round is on disk.
+type roundEffects struct {
+	number uint64
+	bytes  int
+	conns  []*Conn // with answers that wait for it
+	queues []queueMark
+	shards []shardMark
+}
+
+type queueMark struct {
+	q    *backlog
+	seen [store.Priorities]store.Seq
+}
+
+type shardMark struct {
+	shard store.Shard
+	seq   store.Seq
+}
+
+func newCore(opt Options, batch *store.Batch) *core {
+	c := &core{
+		opt: opt, batch: batch, number: 1, round: &roundEffects{number: 1},
+		dests: map[Address]*destination{}, byID: map[destinationKey]*destination{}, conns: map[uint64]*Conn{},
+	}
+	for s := range c.agendas {
+		c.agendas[s].whole = true
+	}
+	return c
+}
+
+// next gives a number that the shard never gave before.
+func (c *core) next(s store.Shard) store.Seq {
+	c.seq[s]++
+	return c.seq[s]
+}
+
+// begin starts a round.
+func (c *core) begin(now time.Time) {
+	c.now, c.ms = now, now.UnixMilli()
+	c.stats.Rounds++
+}
+
+// end finishes the round's state, so that what it leaves to the shell is complete.
+func (c *core) end() {
+	c.fire()
+	c.timers.run(c)
+	if c.recheck {
+		c.recheck = false
+		c.retryParked()
+	}
+	c.watchMemory()
+	for i := 0; i < len(c.dirty); i++ { // grows while it runs
+		q := c.dirty[i]
+		q.dirty = false
+		c.dispatch(q)
+	}
+	clear(c.dirty)
+	c.dirty = c.dirty[:0]
+	c.account()
+}
+
+// account puts the accounts of what changed into the batch.
+func (c *core) account() {
+	for i, q := range c.touched {
+		q.touched = false
+		if q.drops >= 1024 {
+			q.heads(c.seq[q.dest.shard] + 1)
+		}
+		c.batch.PutBacklog(q.account)
+		mark := queueMark{q: q}
+		for p := range mark.seen {
+			mark.seen[p] = q.account.Lanes[p].Seen
+		}
+		c.round.queues = append(c.round.queues, mark)
+		c.touched[i] = nil
+	}
+	c.touched = c.touched[:0]
+	for s := range c.agendas {
+		if a := &c.agendas[s]; a.touched {
+			a.touched = false
+			c.batch.PutSchedule(a.account)
+		}
+	}
+	for set := c.put; set != 0; set &= set - 1 {
+		s := store.Shard(bits.TrailingZeros64(set))
+		c.round.shards = append(c.round.shards, shardMark{s, c.seq[s]})
+	}
+	c.put = 0
+}
+
+// submitted moves on to the next batch, as this round's was handed to the store.
+func (c *core) submitted(bytes int, next *store.Batch) {
+	c.round.bytes = bytes
+	c.flying += bytes
+	c.flights.pushBack(c.round)
+	c.stats.Batches++
+	c.number++
+	c.round = &roundEffects{number: c.number}
+	c.batch = next
+}
+
+// landed lets go of what waited for the oldest batch under way, which is on disk now.
+func (c *core) landed() {
+	r := c.flights.popFront()
+	c.flying -= r.bytes
+	c.durable = r.number
+	for _, m := range r.shards {
+		c.synced[m.shard] = m.seq
+	}
+	for i := range r.queues {
+		m := &r.queues[i]
+		for p := range m.seen {
+			m.q.seen[p] = max(m.q.seen[p], m.seen[p])
+		}
+		c.mark(m.q)
+	}
+	for _, conn := range r.conns {
+		for conn.held.len() > 0 && conn.held.at(0).batch <= c.durable {
+			c.emit(conn, conn.held.popFront().output)
+		}
+		for _, s := range conn.subs {
+			if s.after != 0 && s.after <= c.durable {
+				s.after = 0
+				c.mark(s.q)
+			}
+		}
+	}
+}
+
+// mark has q looked at in this round's dispatch.
+func (c *core) mark(q *backlog) {
+	if !q.dirty {
+		q.dirty = true
+		c.dirty = append(c.dirty, q)
+	}
+}
+
+// touch has q's account stored with this round.
+func (c *core) touch(q *backlog) {
+	if !q.touched {
+		q.touched = true
+		c.touched = append(c.touched, q)
+	}
+}
+
+// emit gives conn an output at the end of the round.
+func (c *core) emit(conn *Conn, o Output) {
+	if conn.gone {
+		return
+	}
+	if !conn.listed {
+		conn.listed = true
+		c.changed = append(c.changed, conn)
+	}
+	conn.out = append(conn.out, o)
+}
+
+// answer gives conn an answer once all that it did so far is on disk.
+func (c *core) answer(conn *Conn, o Output) {
+	if conn.held.len() == 0 && conn.lastBatch <= c.durable {
+		c.emit(conn, o)
+		return
+	}
+	conn.held.pushBack(held{batch: conn.lastBatch, output: o})
+}
+
+// binds makes conn's answers wait for this round's batch.
+func (c *core) binds(conn *Conn) {
+	if conn.lastBatch != c.number {
+		conn.lastBatch = c.number
+		c.round.conns = append(c.round.conns, conn)
+	}
+}
+
+// fail ends conn with an ERROR after the answers to what came before.
+func (c *core) fail(conn *Conn, op *Op, err *Error) {
+	if conn.ended {
+		return
+	}
+	conn.ended = true
+	c.answer(conn, Output{Kind: OutputError, Err: err, WantReceipt: op.WantReceipt, Receipt: op.Receipt})
+}
+
+// hold and unhold count the memory of a message while somebody in here holds it.
+func (c *core) hold(m *Message) {
+	if m.holders++; m.holders == 1 {
+		c.memory += m.Size()
+	}
+}
+
+func (c *core) unhold(m *Message) {
+	if m.holders--; m.holders == 0 {
+		c.memory -= m.Size()
+	}
+}

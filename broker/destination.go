@@ -1,0 +1,112 @@
+package broker
+
+import "footfall/store"
+
+// destination is a queue or a topic that exists.
+type destination struct {
+	addr    Address
+	text    string // addr.String()
+	shard   store.Shard
+	id      store.DestinationID
+	created int64
+	kept    bool // the store knows it
+
+	queue *backlog        // of a queue
+	subs  []*subscription // of a topic, each with a backlog of its own
+	slow  int             // of subs, those that hold up producers
+
+	received, delivered, acked uint64
+}
+
+// resolve finds the destination, or makes it. For a topic nothing is stored, and it
+// is forgotten with its last subscriber.
+func (c *core) resolve(a Address) (*destination, *Error) {
+	if d := c.dests[a]; d != nil {
+		return d, nil
+	}
+	if c.opt.NoAutoCreate {
+		return nil, &Error{Kind: KindDestination, Message: "there is no destination " + a.String() + " and creation at first use is off"}
+	}
+	if len(c.dests) >= c.opt.MaxDestinations {
+		return nil, &Error{Kind: KindLimit, Message: "too many destinations to make " + a.String() + " (limits.destinations)"}
+	}
+	d := &destination{addr: a, text: a.String(), created: c.ms}
+	d.shard = store.ShardOf(uint8(a.Kind), a.Name)
+	d.id = store.DestinationID(c.next(d.shard))
+	if a.Kind == Queue {
+		id := store.BacklogID(c.next(d.shard))
+		d.queue = c.newQueue(d, store.Backlog{Shard: d.shard, ID: id, Destination: d.id})
+		d.queue.whole = true
+	}
+	c.dests[a] = d
+	if a.Kind == Queue {
+		c.keep(d)
+		c.touch(d.queue)
+	}
+	return d, nil
+}
+
+// keep has the store know d, so that what is stored for it finds it again.
+func (c *core) keep(d *destination) {
+	if d.kept {
+		return
+	}
+	d.kept = true
+	c.byID[destinationKey{d.shard, d.id}] = d
+	c.batch.PutDestination(store.Destination{Shard: d.shard, ID: d.id, Kind: uint8(d.addr.Kind), Name: d.addr.Name, Created: d.created})
+}
+
+type destinationKey struct {
+	shard store.Shard
+	id    store.DestinationID
+}
+
+func (c *core) newQueue(d *destination, account store.Backlog) *backlog {
+	return &backlog{dest: d, account: account, limit: limits{
+		messages: c.opt.BacklogMessages, bytes: c.opt.BacklogBytes, loose: looseBytes,
+	}}
+}
+
+// looseBytes is what a queue may hold of non-persistent messages before they
+// go to the store like others.
+const looseBytes = 32 << 20
+
+// forget drops a topic that has no subscriber and that nothing waits for.
+func (c *core) forget(d *destination) {
+	if d.addr.Kind == Topic && len(d.subs) == 0 && !d.kept {
+		delete(c.dests, d.addr)
+	}
+}
+
+// recoverState brings back what was there at the last end of the program. No message is read.
+func (c *core) recoverState(r store.Recovered) {
+	c.epoch = r.Epoch
+	for i := range c.seq {
+		c.seq[i] = store.FirstSeq(r.Epoch)
+	}
+	for _, rec := range r.Destinations {
+		d := &destination{addr: Address{Kind: Kind(rec.Kind), Name: rec.Name}, shard: rec.Shard, id: rec.ID, created: rec.Created}
+		d.text = d.addr.String()
+		d.kept = true
+		c.dests[d.addr] = d
+		c.byID[destinationKey{d.shard, d.id}] = d
+	}
+	for _, account := range r.Backlogs {
+		d := c.byID[destinationKey{account.Shard, account.Destination}]
+		if d == nil {
+			c.opt.Log.Error("a backlog of no destination is left alone", "shard", account.Shard, "backlog", account.ID)
+			continue
+		}
+		q := c.newQueue(d, account)
+		q.whole = q.accounted() == 0
+		for i := range account.Lanes {
+			q.seen[i] = account.Lanes[i].Seen
+		}
+		q.before = q.seen
+		d.queue = q
+	}
+	for _, s := range r.Schedules {
+		c.agendas[s.Shard].account = s
+		c.agendas[s.Shard].whole = s.Count == 0
+	}
+}

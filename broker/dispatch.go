@@ -1,0 +1,161 @@
+package broker
+
+import "footfall/store"
+
+// dispatch gives consumers of q what they have room for, in turn.
+func (c *core) dispatch(q *backlog) {
+	for {
+		e := q.first()
+		if e == nil {
+			break
+		}
+		s := q.nextOpen(c)
+		if s == nil {
+			break
+		}
+		if e.stored() && !c.showable(q, e) {
+			break
+		}
+		c.deliver(q, s)
+	}
+	c.eased(q)
+	c.refill(q)
+}
+
+// showable tells whether a stored message may be seen by a consumer: it is on disk, and so is the mark
+// that somebody may have seen it.
+func (c *core) showable(q *backlog, e *entry) bool {
+	if e.seq > c.synced[q.dest.shard] {
+		return false
+	}
+	p := e.msg.Priority
+	if e.seq <= q.seen[p] {
+		return true
+	}
+	// One batch for all that will be wanted next.
+	lane := &q.lanes[9-p]
+	target := e.seq
+	for i := min(lane.len(), q.limit.messages) - 1; i >= 0; i-- {
+		if last := lane.at(i); last.stored() && last.seq <= c.synced[q.dest.shard] {
+			target = max(target, last.seq)
+			break
+		}
+	}
+	c.raiseSeen(q, p, target)
+	return false
+}
+
+func (c *core) raiseSeen(q *backlog, priority uint8, to store.Seq) {
+	if lane := &q.account.Lanes[priority]; lane.Seen < to {
+		lane.Seen = to
+		c.touch(q)
+	}
+}
+
+// nextOpen returns the consumer whose turn it is among those with room, nil when there is none.
+func (q *backlog) nextOpen(c *core) *subscription {
+	n := len(q.consumers)
+	for i := range n {
+		at := q.turn + i
+		if at >= n {
+			at -= n
+		}
+		if s := q.consumers[at]; s.open(c) {
+			q.turn = at
+			return s
+		}
+	}
+	return nil
+}
+
+// deliver gives the first message of q to s.
+func (c *core) deliver(q *backlog, s *subscription) {
+	d := c.slab.make()
+	d.q, d.sub, d.e = q, s, q.take()
+	s.issued++
+	d.number = s.issued
+	q.flight.push(d)
+	q.turn++
+	conn := s.conn
+	m := d.e.msg
+	if !s.auto() {
+		s.pending.pushBack(d)
+		if conn.index != nil {
+			conn.index.add(d)
+		}
+	}
+	s.hold(d)
+	size := m.Size()
+	conn.unwritten.pushBack(unwritten{d: d, size: size})
+	conn.unwrittenBytes += size
+
+	o := Output{
+		Kind: OutputMessage, Message: m, Tag: s.op.Tag, SubNumber: s.number, Number: d.number,
+		Deliveries: d.e.deliveries, Redelivered: d.e.flags&entryRedelivered != 0,
+	}
+	if m.UserID != "" {
+		o.HideUserID = !conn.claim(m.UserID)
+	}
+	c.emit(conn, o)
+	q.dest.delivered++
+	c.stats.Delivered++
+	if o.Redelivered {
+		c.stats.Redelivered++
+	}
+}
+
+// claim notes that a sender's id is pending here, and tells whether it was not yet.
+func (conn *Conn) claim(userID string) bool {
+	if conn.userIDs == nil {
+		conn.userIDs = map[string]int{}
+	}
+	conn.userIDs[userID]++
+	return conn.userIDs[userID] == 1
+}
+
+func (conn *Conn) disclaim(userID string) {
+	if conn.userIDs[userID]--; conn.userIDs[userID] == 0 {
+		delete(conn.userIDs, userID)
+	}
+}
+
+// hold counts d against the window, release takes it off.
+func (s *subscription) hold(d *delivery) {
+	s.outstanding++
+	s.octets += d.e.msg.Size()
+}
+
+func (s *subscription) release(c *core, d *delivery) {
+	s.outstanding--
+	s.octets -= d.e.msg.Size()
+	if !s.ended {
+		c.mark(s.q)
+	}
+}
+
+// wrote takes in what conn's writer reported since the last time.
+func (c *core) wrote(conn *Conn) {
+	n := conn.written.Swap(0)
+	for ; n > 0 && conn.unwritten.len() > 0; n-- {
+		u := conn.unwritten.popFront()
+		conn.unwrittenBytes -= u.size
+		u.d.written = true
+		if u.d.sub.auto() && !u.d.settled {
+			c.acknowledge(u.d)
+			c.bindsIfStored(conn, u.d)
+		}
+	}
+	if conn.full && conn.unwrittenBytes <= c.opt.OutboxBytes/2 {
+		conn.full = false
+		for _, s := range conn.subs {
+			c.mark(s.q)
+		}
+	}
+}
+
+// bindsIfStored makes answers wait for the batch that forgets d, as a DISCONNECT's does.
+func (c *core) bindsIfStored(conn *Conn, d *delivery) {
+	if d.e.stored() {
+		c.binds(conn)
+	}
+}

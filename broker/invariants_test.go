@@ -1,0 +1,154 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// check proves what must hold of the loop's state at any rest.
+func (w *world) check() error {
+	err := errors.New("the loop did not turn")
+	w.b.call(context.Background(), func(c *core) { err = c.invariants() })
+	return err
+}
+
+func (c *core) invariants() error {
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	holders := map[*Message]int32{}
+	for addr, d := range c.dests {
+		if addr != d.addr {
+			bad("%v is filed as %v", d.addr, addr)
+		}
+		queues := []*backlog{d.queue}
+		if d.queue == nil {
+			queues = nil
+			for _, s := range d.subs {
+				queues = append(queues, s.q)
+			}
+		}
+		for _, q := range queues {
+			c.backlogInvariants(q, holders, bad)
+		}
+	}
+	for s := range c.agendas {
+		a := &c.agendas[s]
+		if a.whole && len(a.heap) != int(a.account.Count) {
+			bad("agenda %d is whole with %d of %d", s, len(a.heap), a.account.Count)
+		}
+		for _, i := range a.heap {
+			holders[i.m]++
+		}
+	}
+	for _, i := range c.loose.heap {
+		holders[i.m]++
+	}
+	var memory int64
+	for m, n := range holders {
+		memory += m.Size()
+		// A topic's delivery to one who unsubscribed may still hold it.
+		if m.holders < n {
+			bad("message %v has %d holders, not %d", m.ID, m.holders, n)
+		}
+	}
+	for _, conn := range c.conns {
+		c.connInvariants(conn, bad)
+	}
+	if c.memory < memory || len(holders) == 0 && len(c.conns) == 0 && c.memory != 0 {
+		bad("memory is %d, held are %d", c.memory, memory)
+	}
+	return errors.Join(errs...)
+}
+
+func (c *core) backlogInvariants(q *backlog, holders map[*Message]int32, bad func(string, ...any)) {
+	name := q.dest.text
+	count, stored := 0, 0
+	var bytes, loose int64
+	var perLane [10]uint64
+	for i := range q.lanes {
+		lane := &q.lanes[i]
+		if (q.nonEmpty&(1<<i) != 0) != (lane.len() > 0) {
+			bad("%s: lane %d and its bit differ", name, i)
+		}
+		for j := range lane.len() {
+			e := lane.at(j)
+			holders[e.msg]++
+			count++
+			bytes += e.msg.Size()
+			if e.stored() {
+				stored++
+				perLane[e.msg.Priority]++
+				if e.seq < q.account.Lanes[e.msg.Priority].Head {
+					bad("%s: %d lies before the head %d", name, e.seq, q.account.Lanes[e.msg.Priority].Head)
+				}
+			} else {
+				loose += e.msg.Size()
+			}
+			if j > 0 && lane.at(j-1).seq >= e.seq {
+				bad("%s: lane %d is out of order", name, i)
+			}
+			if !q.covers(placeOf(e)) {
+				bad("%s: %v lies behind the edge %v", name, placeOf(e), q.edge)
+			}
+		}
+	}
+	if count != q.count || stored != q.stored || bytes != q.bytes || loose != q.loose {
+		bad("%s: counted %d/%d/%d/%d, kept %d/%d/%d/%d", name, count, stored, bytes, loose, q.count, q.stored, q.bytes, q.loose)
+	}
+	n := 0
+	for d := q.flight.front; d != nil; d = d.next {
+		n++
+		holders[d.e.msg]++
+		if d.settled {
+			bad("%s: a settled delivery is in flight", name)
+		}
+		if d.e.stored() {
+			perLane[d.e.msg.Priority]++
+			if d.e.seq > q.account.Lanes[d.e.msg.Priority].Seen {
+				bad("%s: %d is in flight and not marked as seen", name, d.e.seq)
+			}
+		}
+	}
+	if n != q.flight.n {
+		bad("%s: %d in flight, kept %d", name, n, q.flight.n)
+	}
+	for p := range perLane {
+		have := q.account.Lanes[p].Count
+		if q.dest.addr.Kind == Queue && (q.whole && perLane[p] != have || perLane[p] > have) {
+			bad("%s: priority %d has %d in memory and %d in the account, whole %v", name, p, perLane[p], have, q.whole)
+		}
+	}
+	for _, s := range q.consumers {
+		if s.ended {
+			bad("%s: an ended consumer", name)
+		}
+		if e := q.first(); e != nil && s.open(c) && (!e.stored() || c.showable(q, e)) && len(c.parked) == 0 {
+			bad("%s: %v waits and consumer %s has room", name, placeOf(e), s.op.ID)
+		}
+	}
+}
+
+func (c *core) connInvariants(conn *Conn, bad func(string, ...any)) {
+	var bytes int64
+	for i := range conn.unwritten.len() {
+		bytes += conn.unwritten.at(i).size
+	}
+	if bytes != conn.unwrittenBytes {
+		bad("connection %d: %d octets unwritten, kept %d", conn.id, bytes, conn.unwrittenBytes)
+	}
+	for _, s := range conn.numbers {
+		outstanding, settled := 0, 0
+		for i := range s.pending.len() {
+			switch d := *s.pending.at(i); {
+			case d.settled:
+				settled++
+			case d.tx == 0:
+				outstanding++
+			}
+		}
+		if !s.auto() && (outstanding != s.outstanding || settled != s.settled) {
+			bad("subscription %s: %d outstanding and %d settled, kept %d and %d", s.op.ID, outstanding, settled, s.outstanding, s.settled)
+		}
+	}
+}

@@ -1,0 +1,209 @@
+package broker
+
+import (
+	"math"
+	"sync"
+
+	"footfall/store"
+)
+
+// load is a page of the store to be read: of a backlog or of an agenda.
+type load struct {
+	queue *backlog
+	refs  store.RefScan
+
+	agenda *agenda
+	shard  store.Shard
+	dues   store.DueScan
+}
+
+// refill asks for the next page of q when its window runs low.
+func (c *core) refill(q *backlog) {
+	if q.whole || q.page != nil || len(q.consumers) == 0 || q.count > q.limit.messages/2 || q.count > 0 && q.bytes > q.limit.bytes/2 {
+		return
+	}
+	from := q.start()
+	q.page = &page{from: from}
+	scan := store.RefScan{
+		From:     store.RefKey{Shard: q.account.Shard, Backlog: q.account.ID, Priority: 9 - from.lane, Seq: from.seq},
+		MaxCount: q.limit.messages - q.count,
+		MaxBytes: int(max(1, q.limit.bytes-q.bytes)),
+	}
+	for i := range scan.Heads {
+		scan.Heads[i] = q.account.Lanes[i].Head
+	}
+	c.loads = append(c.loads, load{queue: q, refs: scan})
+}
+
+// notePageAddition tells a page under way of a stored message behind the window.
+func (c *core) notePageAddition(q *backlog, e *entry) {
+	p := q.page
+	if p == nil {
+		return
+	}
+	delete(p.removed, e.seq)
+	if len(p.added) < maxAdded && p.bytes < q.limit.bytes {
+		p.added = append(p.added, *e)
+		p.bytes += e.msg.Size()
+		return
+	}
+	if at := placeOf(e); !p.isCut || at.less(p.cut) {
+		p.isCut, p.cut = true, at
+	}
+}
+
+// notePageRemoval tells it of one that is gone.
+func (c *core) notePageRemoval(q *backlog, e *entry) {
+	if p := q.page; p != nil && !placeOf(e).less(p.from) {
+		if p.removed == nil {
+			p.removed = map[store.Seq]bool{}
+		}
+		p.removed[e.seq] = true
+	}
+}
+
+// loaded takes in a page: what was read, and what happened since it was asked for.
+func (c *core) loaded(q *backlog, read []entry, more bool) {
+	p := q.page
+	q.page = nil
+	c.mark(q)
+	if p.void {
+		return // it does not join the window any more; dispatch asks again
+	}
+	known := p.removed
+	if known == nil {
+		known = map[store.Seq]bool{}
+	}
+	for d := q.flight.front; d != nil; d = d.next {
+		if !placeOf(&d.e).less(p.from) {
+			known[d.e.seq] = true
+		}
+	}
+	q.whole = !more
+	if more {
+		q.edge = placeOf(&read[len(read)-1])
+	}
+	if p.isCut && q.covers(p.cut) {
+		q.whole, q.edge = false, place{p.cut.lane, p.cut.seq - 1}
+	}
+	take := func(e entry) {
+		if !known[e.seq] && q.covers(placeOf(&e)) {
+			c.hold(e.msg)
+			q.put(e)
+		}
+	}
+	for _, e := range p.added {
+		take(e)
+		known[e.seq] = true
+	}
+	for i := range read {
+		e := read[i]
+		if e.flags&entryAttempts == 0 && e.seq <= q.before[e.msg.Priority] {
+			// Before the last start it may have been with a consumer.
+			e.flags |= entryRedelivered
+			e.deliveries = 1
+		}
+		take(e)
+	}
+}
+
+// loader reads pages off the loop.
+type loader struct {
+	mu    sync.Mutex
+	ready sync.Cond
+	queue []func()
+	ended bool
+	wg    sync.WaitGroup
+}
+
+func newLoader(workers int) *loader {
+	l := &loader{}
+	l.ready.L = &l.mu
+	for range workers {
+		l.wg.Go(l.work)
+	}
+	return l
+}
+
+// add has f run by a worker. It does not wait; there is at most one page under way for each backlog.
+func (l *loader) add(f func()) {
+	l.mu.Lock()
+	l.queue = append(l.queue, f)
+	l.mu.Unlock()
+	l.ready.Signal()
+}
+
+func (l *loader) work() {
+	for {
+		l.mu.Lock()
+		for len(l.queue) == 0 && !l.ended {
+			l.ready.Wait()
+		}
+		if l.ended {
+			l.mu.Unlock()
+			return
+		}
+		f := l.queue[0]
+		l.queue = l.queue[1:]
+		l.mu.Unlock()
+		f()
+	}
+}
+
+func (l *loader) close() {
+	l.mu.Lock()
+	l.ended = true
+	l.mu.Unlock()
+	l.ready.Broadcast()
+	l.wg.Wait()
+}
+
+// readRefs reads a page of a backlog.
+func readRefs(s Store, scan store.RefScan) ([]entry, bool, error) {
+	refs, more, err := s.ScanRefs(scan)
+	if err != nil {
+		return nil, false, err
+	}
+	entries := make([]entry, len(refs))
+	for i := range refs {
+		r := &refs[i]
+		m, _, err := decodeRecord(r.Head, r.Body, r.Blob)
+		if err != nil {
+			return nil, false, err
+		}
+		m.Priority = r.Key.Priority
+		e := entry{msg: m, seq: r.Key.Seq, flags: entryStored}
+		if r.Attempts != (store.Attempts{}) {
+			e.deliveries = r.Attempts.Deliveries
+			e.failures = uint16(min(r.Attempts.Failures, math.MaxUint16))
+			e.flags |= entryAttempts | entryRedelivered
+		}
+		entries[i] = e
+	}
+	return entries, more, nil
+}
+
+// waitingMessage is what was read of an agenda.
+type waitingMessage struct {
+	due    dueTime
+	m      *Message
+	target store.DestinationID
+}
+
+// readDues reads a page of an agenda.
+func readDues(s Store, scan store.DueScan) ([]waitingMessage, bool, error) {
+	dues, more, err := s.ScanDue(scan)
+	if err != nil {
+		return nil, false, err
+	}
+	read := make([]waitingMessage, len(dues))
+	for i := range dues {
+		d := &dues[i]
+		m, target, err := decodeRecord(d.Head, d.Body, d.Blob)
+		if err != nil {
+			return nil, false, err
+		}
+		read[i] = waitingMessage{dueTime{d.Key.At, d.Key.Seq}, m, target}
+	}
+	return read, more, nil
+}

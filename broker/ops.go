@@ -1,0 +1,225 @@
+package broker
+
+// do carries out one operation of conn.
+func (c *core) do(conn *Conn, op *Op) {
+	before := c.batch.Len()
+	err := c.apply(conn, op)
+	if c.batch.Len() != before {
+		c.binds(conn)
+	}
+	if err != nil {
+		c.fail(conn, op, err)
+		return
+	}
+	if op.WantReceipt {
+		o := Output{Kind: OutputReceipt, Receipt: op.Receipt}
+		if op.Kind == OpSend && op.Message.DeliverAt != 0 {
+			o.ScheduledID, o.DeliverAt = op.Message.ScheduledID, op.Message.DeliverAt
+		}
+		c.answer(conn, o)
+	}
+	switch op.Kind {
+	case OpSubscribe:
+		// Its first message comes after its receipt.
+		if s := conn.subs[op.Subscribe.ID]; conn.lastBatch > c.durable {
+			s.after = conn.lastBatch
+		}
+	case OpDisconnect:
+		conn.ended, conn.disconnected = true, true
+		c.answer(conn, Output{Kind: OutputClose})
+	}
+}
+
+func (c *core) apply(conn *Conn, op *Op) *Error {
+	switch op.Kind {
+	case OpSend:
+		return c.send(op.To, op.Message)
+	case OpSubscribe:
+		return c.subscribe(conn, op.Subscribe)
+	case OpUnsubscribe:
+		return c.unsubscribe(conn, op.Sub)
+	case OpAck, OpNack:
+		return c.ack(conn, op)
+	case OpRecover:
+		return c.recoverDeliveries(conn, op.Sub)
+	case OpCommit:
+		return c.commitOp(conn, op)
+	case OpAbort:
+		c.abort(conn, op.Tx)
+	case OpFail:
+		return op.Err
+	case OpReceipt, OpDisconnect:
+	}
+	return nil
+}
+
+// commitOp does the whole of a transaction or nothing of it. The parts are in one batch since
+// they are in one round.
+func (c *core) commitOp(conn *Conn, op *Op) *Error {
+	for i := range op.Sends {
+		send := &op.Sends[i]
+		if send.To.Kind == Queue || send.Message.Delay > 0 || send.Message.DeliverAt > c.ms {
+			if _, err := c.resolve(send.To); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range op.Sends {
+		if err := c.send(op.Sends[i].To, op.Sends[i].Message); err != nil {
+			return err // cannot be: resolved above
+		}
+	}
+	c.commit(conn, op.Tx)
+	return nil
+}
+
+// ack settles what an ACK or NACK names.
+func (c *core) ack(conn *Conn, op *Op) *Error {
+	a := &op.Ack
+	if a.Credit > 0 {
+		c.credit(conn, a)
+	}
+	if a.Invalid != "" {
+		return neverGiven(a.Invalid)
+	}
+	d, err := c.named(conn, a)
+	if err != nil {
+		return err
+	}
+	if d == nil || d.tx != 0 {
+		if a.names() {
+			c.stats.StaleAcks++
+		}
+		return nil
+	}
+	ds := []*delivery{d}
+	if s := d.sub; s.op.Mode == AckClient {
+		ds = s.upTo(d)
+	}
+	if op.Tx != 0 {
+		for _, d := range ds {
+			if err := c.enlist(conn, op.Tx, d, op.Kind == OpNack); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if op.Kind == OpNack {
+		c.stats.Nacked += uint64(len(ds))
+		c.putBack(ds, causeNack)
+		return nil
+	}
+	for _, d := range ds {
+		c.acknowledge(d)
+	}
+	return nil
+}
+
+// upTo lists d and all before it that are pending: what an ACK in client mode covers.
+// STOMP 1.2 ACK: of the subscription, not of the connection.
+func (s *subscription) upTo(d *delivery) []*delivery {
+	var ds []*delivery
+	for i := range s.pending.len() {
+		p := *s.pending.at(i)
+		if !p.settled && p.tx == 0 {
+			ds = append(ds, p)
+		}
+		if p == d {
+			break
+		}
+	}
+	return ds
+}
+
+func (a *AckOp) names() bool {
+	return a.Number != 0 || a.UserID != "" || a.MessageID != (MessageID{})
+}
+
+// named finds the pending delivery that a names; nil when it is no longer pending, which
+// is no error as it races by nature.
+func (c *core) named(conn *Conn, a *AckOp) (*delivery, *Error) {
+	switch {
+	case a.Number != 0:
+		s := conn.numbers[a.SubNumber]
+		if s == nil {
+			if a.SubNumber > conn.lastSub {
+				return nil, neverGiven(a.Text)
+			}
+			return nil, nil
+		}
+		if a.Number > s.issued {
+			return nil, neverGiven(a.Text)
+		}
+		return s.find(a.Number), nil
+	case a.names():
+		if a.UserID == "" && !c.given(a.MessageID) {
+			return nil, neverGiven(a.Text)
+		}
+		return conn.byMessage(a), nil
+	}
+	return nil, nil
+}
+
+func (conn *Conn) byMessage(a *AckOp) *delivery {
+	if a.Sub != "" {
+		// The common case: clients acknowledge in the order of delivery.
+		if s := conn.subs[a.Sub]; s != nil && s.pending.len() > 0 {
+			if d := live(*s.pending.at(0)); d != nil && d.is(a) {
+				return d
+			}
+		}
+	}
+	if conn.index == nil {
+		conn.index = newMessageIndex(conn)
+	}
+	d := conn.index.ids[a.MessageID]
+	if a.UserID != "" {
+		d = conn.index.users[a.UserID]
+	}
+	if d != nil && a.Sub != "" && d.sub.op.ID != a.Sub {
+		return conn.search(a)
+	}
+	return d
+}
+
+// search finds a message that is pending in several subscriptions of the connection.
+func (conn *Conn) search(a *AckOp) *delivery {
+	for _, s := range conn.inOrder() {
+		if s.op.ID != a.Sub {
+			continue
+		}
+		for i := range s.pending.len() {
+			if d := live(*s.pending.at(i)); d != nil && d.is(a) {
+				return d
+			}
+		}
+	}
+	return nil
+}
+
+func (d *delivery) is(a *AckOp) bool {
+	if a.UserID != "" {
+		return d.e.msg.UserID == a.UserID
+	}
+	return d.e.msg.ID == a.MessageID
+}
+
+// credit widens the window.
+func (c *core) credit(conn *Conn, a *AckOp) {
+	s := conn.subs[a.Sub]
+	if s == nil {
+		s = conn.numbers[a.SubNumber]
+	}
+	if s == nil || s.ended {
+		c.stats.StaleAcks++
+		return
+	}
+	if s.window < 1<<31 {
+		s.window += min(a.Credit, 1<<20)
+	}
+	c.mark(s.q)
+}
+
+func neverGiven(text string) *Error {
+	return &Error{Kind: KindUnknownAck, Message: "no message of this connection has the id " + quote(text)}
+}

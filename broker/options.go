@@ -1,0 +1,89 @@
+package broker
+
+import (
+	"log/slog"
+	"time"
+)
+
+// Options are the settings of a Broker. The zero value of each field means its
+// default, a negative number none where the comment allows it.
+type Options struct {
+	// Window is the default number of unacknowledged deliveries of a subscription in the
+	// client modes: 1000. WindowBytes bounds their octets: 16 MiB.
+	Window      int
+	WindowBytes int64
+	// OutboxBytes bounds what a connection was given and has not written to its socket: 1 MiB. One
+	// message may exceed it, alone.
+	OutboxBytes int64
+	// TopicBytes bounds what is kept in memory for one topic subscriber that does not keep up: 16 MiB.
+	// Above it the producers of the topic wait.
+	TopicBytes int64
+	// SlowConsumerTimeout is how long a topic subscriber above TopicBytes may hold its
+	// producers up before it is disconnected: 10 s.
+	SlowConsumerTimeout time.Duration
+	// BlockTimeout is how long a SEND waits for disk or memory to come below its
+	// watermark before it is refused: 30 s.
+	BlockTimeout time.Duration
+	// UnsubscribeGrace is how long deliveries stay with a consumer that unsubscribed: 1 s.
+	UnsubscribeGrace time.Duration
+	// BacklogMessages and BacklogBytes bound the part of one backlog that is in memory: 2048, 2 MiB.
+	BacklogMessages int
+	BacklogBytes    int64
+	// MemoryBytes is the watermark of message octets in memory, of all backlogs and
+	// deliveries together: 256 MiB. Above it backlogs leave memory, then senders wait.
+	MemoryBytes int64
+	// DiskFreeBytes is the watermark of free disk below which persistent SENDs wait: 1 GiB.
+	// Negative: none. It is clear again at 1.25 times that.
+	DiskFreeBytes int64
+	// DiskFree tells the octets free for the store; nil: not watched. It is asked every second.
+	DiskFree func() (free uint64, err error)
+	// NoAutoCreate refuses SEND and SUBSCRIBE to a destination that does not exist.
+	NoAutoCreate bool
+	// MaxDestinations bounds the destinations that exist: 1 000 000.
+	MaxDestinations int
+	// TransactionActions and TransactionBytes bound what is settled with one open transaction: 100 000, 256 MiB.
+	TransactionActions int
+	TransactionBytes   int64
+	// InboxBytes and InboxOps bound what waits for the loop: 32 MiB, 65 536. A session
+	// that submits to a full inbox waits, and does not read its socket.
+	InboxBytes int
+	InboxOps   int
+	// Fatal is called once with what the broker cannot go on after, such as a store that
+	// cannot be read. It should end the process; nothing is delivered afterwards. The default panics.
+	Fatal func(error)
+	// Log is where the broker tells what it does: slog.Default().
+	Log *slog.Logger
+}
+
+func (o Options) withDefaults() Options {
+	def(&o.Window, 1000)
+	def(&o.WindowBytes, 16<<20)
+	def(&o.OutboxBytes, 1<<20)
+	def(&o.TopicBytes, 16<<20)
+	def(&o.SlowConsumerTimeout, 10*time.Second)
+	def(&o.BlockTimeout, 30*time.Second)
+	def(&o.UnsubscribeGrace, time.Second)
+	def(&o.BacklogMessages, 2048)
+	def(&o.BacklogBytes, 2<<20)
+	def(&o.MemoryBytes, 256<<20)
+	def(&o.DiskFreeBytes, 1<<30)
+	def(&o.MaxDestinations, 1_000_000)
+	def(&o.TransactionActions, 100_000)
+	def(&o.TransactionBytes, 256<<20)
+	def(&o.InboxBytes, 32<<20)
+	def(&o.InboxOps, 65_536)
+	if o.Fatal == nil {
+		o.Fatal = func(err error) { panic(err) }
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	return o
+}
+
+func def[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}

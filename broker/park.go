@@ -1,0 +1,201 @@
+package broker
+
+import "time"
+
+// parked is what a connection asked for and has to wait with: the rest of its
+// operations, from a SEND on that a watermark or a slow subscriber holds up.
+type parked struct {
+	entries  []inboxEntry
+	next     int // the operation of entries[0] that waits
+	deadline time.Time
+	why      *Error // what it is refused with at the deadline; nil: no deadline
+}
+
+// request works off a session's request as far as it goes.
+func (c *core) request(e inboxEntry) {
+	conn := e.conn
+	if conn.parked != nil {
+		c.overtake(conn, e.req)
+		conn.parked.entries = append(conn.parked.entries, e)
+		return
+	}
+	if at, why, wait := c.proceed(conn, e.req, 0); wait {
+		c.stats.Blocked++
+		conn.parked = &parked{entries: []inboxEntry{e}, next: at, why: why}
+		c.parked = append(c.parked, conn)
+		c.limitWait(conn)
+		c.overtake(conn, &Request{Ops: e.req.Ops[at+1:]})
+		return
+	}
+	c.freed = append(c.freed, e)
+}
+
+// limitWait sets the time at which a parked SEND is refused.
+func (c *core) limitWait(conn *Conn) {
+	p := conn.parked
+	if p.why == nil {
+		return
+	}
+	p.deadline = c.now.Add(c.opt.BlockTimeout)
+	c.timers.add(p.deadline, func() {
+		if conn.parked == p && !p.deadline.After(c.now) {
+			c.refuse(conn)
+		}
+	})
+}
+
+// proceed works off the operations from the given one on. It stops at one that has to wait.
+func (c *core) proceed(conn *Conn, req *Request, from int) (at int, why *Error, wait bool) {
+	for i := from; i < len(req.Ops); i++ {
+		if conn.ended && !conn.gone {
+			return 0, nil, false // nothing counts after an ERROR or DISCONNECT
+		}
+		op := &req.Ops[i]
+		if conn.gone && op.Kind != OpSend {
+			continue // what it was given is given back, so a COMMIT would not be whole
+		}
+		if why, wait := c.holdsUp(op); wait {
+			return i, why, true
+		}
+		c.do(conn, op)
+	}
+	return 0, nil, false
+}
+
+// overtake carries out the acknowledgements among operations that have to wait: they
+// are what makes room. Their receipts keep their turn.
+func (c *core) overtake(conn *Conn, req *Request) {
+	for i := range req.Ops {
+		op := &req.Ops[i]
+		if op.Kind != OpAck && op.Kind != OpNack || op.Tx != 0 {
+			continue
+		}
+		before := c.batch.Len()
+		if err := c.ack(conn, op); err != nil {
+			*op = Op{Kind: OpFail, Err: err, WantReceipt: op.WantReceipt, Receipt: op.Receipt}
+			continue
+		}
+		if c.batch.Len() != before {
+			c.binds(conn)
+		}
+		*op = Op{Kind: OpReceipt, WantReceipt: op.WantReceipt, Receipt: op.Receipt}
+	}
+}
+
+// holdsUp tells whether op has to wait now, and what it is refused with in the end.
+func (c *core) holdsUp(op *Op) (why *Error, wait bool) {
+	switch op.Kind {
+	case OpSend:
+		return c.sendHeldUp(op)
+	case OpCommit:
+		for i := range op.Sends {
+			if why, wait := c.sendHeldUp(&op.Sends[i]); wait {
+				return why, true
+			}
+		}
+	}
+	return nil, false
+}
+
+func (c *core) sendHeldUp(op *Op) (*Error, bool) {
+	m := op.Message
+	if c.memoryHigh {
+		return &Error{Kind: KindResource, Message: "the broker holds too many messages in memory to take one for " + op.To.String() + " (limits.memory)"}, true
+	}
+	later := m.Delay > 0 || m.DeliverAt > c.ms
+	if c.diskLow && m.Persistent && (op.To.Kind == Queue || later) {
+		return &Error{Kind: KindResource, Message: "there is too little free disk to store a message for " + op.To.String() + " (store.disk-free)"}, true
+	}
+	if op.To.Kind == Topic && !later {
+		if d := c.dests[op.To]; d != nil && d.slow > 0 {
+			return nil, true
+		}
+	}
+	return nil, false
+}
+
+// retryParked goes on with all that wait, in the order in which they began to.
+func (c *core) retryParked() {
+	waiting := c.parked
+	c.parked = nil
+	for _, conn := range waiting {
+		if conn.parked != nil {
+			c.unpark(conn)
+		}
+	}
+}
+
+func (c *core) unpark(conn *Conn) {
+	p := conn.parked
+	for len(p.entries) > 0 {
+		e := p.entries[0]
+		at, why, wait := c.proceed(conn, e.req, p.next)
+		if wait {
+			if at != p.next || len(p.entries) == 0 {
+				p.why = why // another one waits now, with a time limit of its own
+				c.limitWait(conn)
+			}
+			p.next = at
+			c.parked = append(c.parked, conn)
+			return
+		}
+		p.entries, p.next = p.entries[1:], 0
+		c.freed = append(c.freed, e)
+	}
+	conn.parked = nil
+}
+
+// refuse ends the wait of conn's SEND, and conn with it.
+func (c *core) refuse(conn *Conn) {
+	p := conn.parked
+	c.stats.Refused++
+	if conn.gone {
+		c.opt.Log.Warn("a SEND of a connection that has ended is dropped", "remote", conn.client.Remote, "reason", p.why.Message)
+	}
+	c.fail(conn, &p.entries[0].req.Ops[p.next], p.why)
+	c.freed = append(c.freed, p.entries...)
+	conn.parked = nil
+}
+
+// watchMemory keeps the messages in memory below the watermark: backlogs that nobody
+// consumes leave it first, then senders wait.
+func (c *core) watchMemory() {
+	if c.memory > c.opt.MemoryBytes && !c.now.Before(c.nextEvict) {
+		c.nextEvict = c.now.Add(100 * time.Millisecond)
+		c.evict()
+	}
+	switch {
+	case c.memory > c.opt.MemoryBytes && !c.memoryHigh:
+		c.memoryHigh = true
+		c.opt.Log.Warn("too many messages in memory: senders wait", "bytes", c.memory, "limit", c.opt.MemoryBytes)
+	case c.memoryHigh && c.memory < c.opt.MemoryBytes/5*4:
+		c.memoryHigh, c.recheck = false, true
+		c.opt.Log.Info("messages in memory are below the watermark again: senders go on", "bytes", c.memory)
+	}
+}
+
+func (c *core) evict() {
+	for _, d := range c.dests {
+		q := d.queue
+		if q == nil || q.count == 0 || q.nextOpen(c) != nil {
+			continue
+		}
+		for q.count > 0 {
+			q.edgeBefore(c)
+		}
+	}
+}
+
+// diskFree takes in how much disk is free.
+func (c *core) diskFree(free uint64) {
+	limit := c.opt.DiskFreeBytes
+	switch {
+	case limit <= 0:
+	case !c.diskLow && free < uint64(limit):
+		c.diskLow = true
+		c.opt.Log.Warn("little free disk: persistent senders wait", "free", free, "limit", limit)
+	case c.diskLow && free >= uint64(limit)+uint64(limit)/4:
+		c.diskLow, c.recheck = false, true
+		c.opt.Log.Info("free disk is above the watermark again: senders go on", "free", free)
+	}
+}

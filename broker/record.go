@@ -1,0 +1,162 @@
+package broker
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"footfall/frames"
+	"footfall/store"
+)
+
+// The head of a stored message, all that is not its body:
+//
+//	version  1 octet, recordVersion
+//	flags    2 octets
+//	dialect  1 octet, the frames.Version of the header block
+//	priority 1 octet
+//	shard    1 octet, then seq as uvarint: the message id
+//	time     uvarint, Timestamp
+//	at       uvarint, DeliverAt, with flagDeliverAt
+//	target   8 octets, the destination, with flagTarget
+//	texts    uvarint length and octets: Destination, UserID, ScheduledID, each with its flag
+//	header   the rest, the header block
+const recordVersion = 1
+
+const (
+	flagPersistent = 1 << iota
+	flagHasLength
+	flagHasTimestamp
+	flagHasCR
+	flagDeliverAt // DeliverAt and ScheduledID
+	flagTarget
+	flagDestination
+	flagUserID
+)
+
+var errRecord = errors.New("broker: a stored message cannot be read")
+
+// appendHead appends the head of m to dst. target is the destination that a waiting
+// message goes to, 0 where its place says so.
+func appendHead(dst []byte, m *Message, target store.DestinationID) []byte {
+	var flags uint16
+	set := func(cond bool, flag uint16) {
+		if cond {
+			flags |= flag
+		}
+	}
+	set(m.Persistent, flagPersistent)
+	set(m.HasLength, flagHasLength)
+	set(m.HasTimestamp, flagHasTimestamp)
+	set(m.Header.HasCR, flagHasCR)
+	set(m.DeliverAt != 0, flagDeliverAt)
+	set(target != 0, flagTarget)
+	set(m.Destination != "", flagDestination)
+	set(m.UserID != "", flagUserID)
+
+	dst = append(dst, recordVersion, byte(flags>>8), byte(flags), byte(m.Header.Dialect), m.Priority, m.ID.Shard)
+	dst = binary.AppendUvarint(dst, m.ID.Seq)
+	dst = binary.AppendUvarint(dst, uint64(m.Timestamp))
+	if m.DeliverAt != 0 {
+		dst = binary.AppendUvarint(dst, uint64(m.DeliverAt))
+	}
+	if target != 0 {
+		dst = binary.BigEndian.AppendUint64(dst, uint64(target))
+	}
+	if m.Destination != "" {
+		dst = appendText(dst, m.Destination)
+	}
+	if m.UserID != "" {
+		dst = appendText(dst, m.UserID)
+	}
+	if m.DeliverAt != 0 {
+		dst = appendText(dst, m.ScheduledID)
+	}
+	return append(dst, m.Header.Raw...)
+}
+
+func appendText(dst []byte, text string) []byte {
+	return append(binary.AppendUvarint(dst, uint64(len(text))), text...)
+}
+
+// decodeRecord makes a message of a head and a body, both of which it keeps.
+func decodeRecord(head, body []byte, blob store.Blob) (*Message, store.DestinationID, error) {
+	r := recordReader{rest: head}
+	if v := r.octet(); v != recordVersion && r.err == nil {
+		return nil, 0, fmt.Errorf("%w: record version %d, this program knows %d", errRecord, v, recordVersion)
+	}
+	flags := uint16(r.octet())<<8 | uint16(r.octet())
+	m := &Message{Body: body, blob: blob}
+	m.Persistent = flags&flagPersistent != 0
+	m.HasLength = flags&flagHasLength != 0
+	m.HasTimestamp = flags&flagHasTimestamp != 0
+	m.Header.HasCR = flags&flagHasCR != 0
+	m.Header.Dialect = frames.Version(r.octet())
+	m.Priority = r.octet()
+	m.ID.Shard = r.octet()
+	m.ID.Seq = r.uvarint()
+	m.Timestamp = int64(r.uvarint())
+	if flags&flagDeliverAt != 0 {
+		m.DeliverAt = int64(r.uvarint())
+	}
+	var target store.DestinationID
+	if flags&flagTarget != 0 {
+		if b := r.take(8); b != nil {
+			target = store.DestinationID(binary.BigEndian.Uint64(b))
+		}
+	}
+	if flags&flagDestination != 0 {
+		m.Destination = r.text()
+	}
+	if flags&flagUserID != 0 {
+		m.UserID = r.text()
+	}
+	if flags&flagDeliverAt != 0 {
+		m.ScheduledID = r.text()
+	}
+	if r.err != nil {
+		return nil, 0, r.err
+	}
+	if m.Priority >= store.Priorities || m.Header.Dialect > frames.V12 {
+		return nil, 0, fmt.Errorf("%w: priority %d, dialect %d", errRecord, m.Priority, m.Header.Dialect)
+	}
+	m.Header.Raw = r.rest
+	return m, target, nil
+}
+
+// recordReader takes fields off the front of rest until one is cut short.
+type recordReader struct {
+	rest []byte
+	err  error
+}
+
+func (r *recordReader) take(n uint64) []byte {
+	if r.err != nil || n > uint64(len(r.rest)) {
+		if r.err == nil {
+			r.err = fmt.Errorf("%w: cut short", errRecord)
+		}
+		return nil
+	}
+	b := r.rest[:n:n]
+	r.rest = r.rest[n:]
+	return b
+}
+
+func (r *recordReader) octet() byte {
+	if b := r.take(1); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
+func (r *recordReader) uvarint() uint64 {
+	v, n := binary.Uvarint(r.rest)
+	if n <= 0 {
+		r.take(uint64(len(r.rest)) + 1)
+		return 0
+	}
+	r.rest = r.rest[n:]
+	return v
+}
+
+func (r *recordReader) text() string { return string(r.take(r.uvarint())) }

@@ -1,0 +1,161 @@
+package broker
+
+// OpKind says what an Op asks for.
+type OpKind uint8
+
+// The kinds of operations, with the fields of Op that each uses beside Receipt.
+const (
+	// OpSend stores Message and gives it to the consumers of To. With a
+	// transaction (Tx not 0) it is never submitted by itself but as part of OpCommit.
+	OpSend OpKind = iota + 1
+	// OpSubscribe adds Subscribe.
+	OpSubscribe
+	// OpUnsubscribe ends the subscription Sub.
+	OpUnsubscribe
+	// OpAck and OpNack settle the delivery that Ack names, at once (Tx 0) or when Tx commits.
+	OpAck
+	OpNack
+	// OpRecover puts back what is unacknowledged of Sub, or of all subscriptions where Sub is empty.
+	OpRecover
+	// OpCommit does all of Sends and what was settled with Tx, in one atomic step.
+	OpCommit
+	// OpAbort makes what was settled with Tx pending again.
+	OpAbort
+	// OpReceipt does nothing but ask for a receipt in its turn, as BEGIN or a
+	// SEND in a transaction does.
+	OpReceipt
+	// OpDisconnect ends the session in good order: after its receipt comes OutputClose.
+	OpDisconnect
+	// OpFail ends the session with Err, after the answers to all that came before.
+	OpFail
+)
+
+// Op is one step that a session asks for. It is a union: Kind says which fields count.
+type Op struct {
+	Kind OpKind
+	// WantReceipt and Receipt: the receipt id that answers this Op, octet for octet as
+	// it was on the wire.
+	WantReceipt bool
+	Receipt     string
+
+	To      Address
+	Message *Message
+
+	Subscribe *SubscribeOp
+	// Sub is the key of a subscription, see SubscribeOp.ID.
+	Sub string
+
+	Ack AckOp
+
+	// Tx is the session's number of the transaction, from 1; 0 for none.
+	Tx    uint64
+	Sends []Op
+
+	Err *Error
+}
+
+// AckMode is how a subscription's messages are acknowledged.
+type AckMode uint8
+
+// The modes. AckAuto: taken when its octets were handed to the kernel. AckClient:
+// an ACK covers all earlier deliveries of the subscription. AckIndividual: one delivery each.
+const (
+	AckAuto AckMode = iota
+	AckClient
+	AckIndividual
+)
+
+// SubscribeOp is what a SUBSCRIBE asks for.
+type SubscribeOp struct {
+	// ID is the key of the subscription on its connection; a second live one with
+	// the same key is refused.
+	ID string
+	// Text is the destination text of SUBSCRIBE, shown as destination of its messages.
+	Text string
+	// From is what is subscribed to.
+	From Address
+	Mode AckMode
+	// Window bounds the unacknowledged deliveries: messages and octets of body and headers, 0
+	// for the default. A message that is larger than the octets by itself still passes, alone.
+	Window      int
+	WindowBytes int64
+	// Tag is the session's own, given back in Output.Tag.
+	Tag any
+}
+
+// AckOp names a delivery, in one of three ways; the first that is set counts.
+type AckOp struct {
+	// Sub and Number are those of Output: the n-th delivery of the n-th subscription of this connection.
+	SubNumber, Number uint64
+	// UserID is the sender's own message id, MessageID that of the broker.
+	UserID    string
+	MessageID MessageID
+	// Sub narrows the last two to one subscription, by its key; empty for any on the connection.
+	Sub string
+	// Invalid says that the text cannot be an id that this connection was given, in
+	// the words of the client, for the ERROR.
+	Invalid string
+
+	// Credit grants that many messages more than the window. With it and no
+	// delivery named nothing is settled.
+	Credit int
+	// Text is what the client named, for the ERROR.
+	Text string
+}
+
+// Request is what a session hands over in one piece. The Ops are done in order.
+// It and all that it points to belong to the loop after Submit.
+type Request struct {
+	Ops []Op
+	// Bytes is about how much memory it holds, for the bounds of the inbox.
+	Bytes int
+}
+
+// OutputKind says what an Output is.
+type OutputKind uint8
+
+// The kinds of outputs.
+const (
+	OutputMessage OutputKind = iota + 1
+	OutputReceipt
+	// OutputError is the last thing that a connection gets; it is closed after it.
+	OutputError
+	// OutputClose ends a connection in good order.
+	OutputClose
+)
+
+// Output is one thing that the loop has for a connection.
+type Output struct {
+	Kind OutputKind
+	// Receipt is the receipt id that OutputReceipt, or OutputError where WantReceipt says
+	// so, answers.
+	Receipt     string
+	WantReceipt bool
+
+	// OutputMessage:
+
+	Message *Message
+	Tag     any // SubscribeOp.Tag
+	// SubNumber and Number name the delivery in an ACK, see AckOp.
+	SubNumber, Number uint64
+	// Deliveries is the number of earlier deliveries of this message.
+	Deliveries  uint32
+	Redelivered bool
+	// HideUserID says that another delivery with the sender's id of this message is
+	// pending on the connection, so that ours is to be shown: ids must tell them apart.
+	HideUserID bool
+
+	// OutputReceipt of a scheduled SEND:
+
+	ScheduledID string
+	DeliverAt   int64
+
+	Err *Error
+}
+
+// Outbox takes what the loop has for one connection.
+type Outbox interface {
+	// Put appends outputs, in order. It must neither block nor keep the slice. Only the
+	// loop calls it. What is outstanding is bounded by Options.OutboxBytes and the windows.
+	Put(outputs []Output)
+}

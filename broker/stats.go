@@ -1,0 +1,114 @@
+package broker
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+)
+
+// Stats is what the broker counted since it started, and what it holds now.
+type Stats struct {
+	// Counters, since the start.
+	ReceivedQueue, ReceivedTopic uint64 // SENDs taken
+	Delivered, Redelivered       uint64
+	Acked, Nacked, Recovered     uint64
+	Returned                     uint64 // given back by a connection or subscription that ended
+	Fired                        uint64 // delayed messages that took their place
+	StaleAcks                    uint64 // ACK or NACK of what is no longer pending
+	DroppedNoSubscriber          uint64 // sent to a topic nobody was subscribed to
+	Blocked                      uint64 // SENDs that had to wait for a watermark or a slow consumer
+	Refused                      uint64 // of these, those that were refused in the end
+	SlowConsumers                uint64 // disconnected
+	Rounds, Batches              uint64
+
+	// Gauges.
+	Connections, Subscriptions, Destinations int
+	Ready, Unacked, Scheduled                int64
+	MemoryBytes                              int64
+	ScheduledLag                             time.Duration // how late the oldest overdue message is
+	DiskLow, MemoryHigh                      bool
+}
+
+// DestinationStats is one destination's part.
+type DestinationStats struct {
+	Address             Address
+	Ready, Unacked      int64
+	Bytes               int64
+	Consumers           int
+	Received, Delivered uint64
+	Acked               uint64
+	Created             time.Time
+}
+
+// Stats takes stock. It waits for the loop, at most as long as ctx lives: false says that
+// the loop did not turn.
+func (b *Broker) Stats(ctx context.Context) (Stats, bool) {
+	var s Stats
+	ok := b.call(ctx, func(c *core) { s = c.takeStock() })
+	return s, ok
+}
+
+func (c *core) takeStock() Stats {
+	s := c.stats
+	s.Connections, s.Destinations = len(c.conns), len(c.dests)
+	for _, conn := range c.conns {
+		s.Subscriptions += len(conn.subs)
+	}
+	for _, d := range c.dests {
+		ready, unacked := d.depth()
+		s.Ready += ready
+		s.Unacked += unacked
+	}
+	s.Scheduled = int64(len(c.loose.heap))
+	for i := range c.agendas {
+		s.Scheduled += int64(c.agendas[i].account.Count)
+	}
+	if due, ok := c.nextDue(); ok && due < c.ms {
+		s.ScheduledLag = time.Duration(c.ms-due) * time.Millisecond
+	}
+	s.MemoryBytes, s.DiskLow, s.MemoryHigh = c.memory, c.diskLow, c.memoryHigh
+	return s
+}
+
+// depth counts what waits at a destination, and what is with its consumers.
+func (d *destination) depth() (ready, unacked int64) {
+	if d.queue != nil {
+		return d.queue.waiting(), int64(d.queue.flight.n)
+	}
+	for _, s := range d.subs {
+		ready += s.q.waiting()
+		unacked += int64(s.q.flight.n)
+	}
+	return ready, unacked
+}
+
+// Destinations lists what exists, the most active first, at most limit of them after
+// the first offset; total is how many there are.
+func (b *Broker) Destinations(ctx context.Context, offset, limit int) (list []DestinationStats, total int, ok bool) {
+	ok = b.call(ctx, func(c *core) {
+		total = len(c.dests)
+		for _, d := range c.dests {
+			list = append(list, d.stats())
+		}
+	})
+	slices.SortFunc(list, func(a, b DestinationStats) int {
+		return cmp.Or(cmp.Compare(b.Received+b.Delivered, a.Received+a.Delivered), cmp.Compare(b.Ready, a.Ready),
+			cmp.Compare(a.Address.Kind, b.Address.Kind), cmp.Compare(a.Address.Name, b.Address.Name))
+	})
+	list = list[min(offset, len(list)):]
+	return list[:min(limit, len(list))], total, ok
+}
+
+func (d *destination) stats() DestinationStats {
+	s := DestinationStats{
+		Address: d.addr, Consumers: len(d.subs), Received: d.received, Delivered: d.delivered, Acked: d.acked,
+		Created: time.UnixMilli(d.created),
+	}
+	s.Ready, s.Unacked = d.depth()
+	if d.queue != nil {
+		s.Consumers = len(d.queue.consumers)
+		s.Bytes = int64(d.queue.account.Bytes) + d.queue.loose
+	}
+	return s
+}

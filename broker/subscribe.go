@@ -1,0 +1,187 @@
+package broker
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"footfall/store"
+)
+
+// subscribe adds a consumer.
+func (c *core) subscribe(conn *Conn, op *SubscribeOp) *Error {
+	if conn.subs[op.ID] != nil {
+		return &Error{Kind: KindDuplicate, Message: "subscription id " + quote(op.ID) + " is in use on this connection"}
+	}
+	d, err := c.resolve(op.From)
+	if err != nil {
+		return err
+	}
+	conn.lastSub++
+	s := &subscription{conn: conn, op: op, number: conn.lastSub, window: op.Window, windowBytes: op.WindowBytes}
+	if s.window == 0 {
+		s.window = c.opt.Window
+	}
+	if s.windowBytes == 0 {
+		s.windowBytes = c.opt.WindowBytes
+		if op.Window > 0 && s.auto() {
+			s.windowBytes = math.MaxInt64
+		}
+	}
+	s.q = d.queue
+	if d.addr.Kind == Topic {
+		none := limits{messages: math.MaxInt, bytes: math.MaxInt64, loose: math.MaxInt64}
+		s.q = &backlog{dest: d, whole: true, limit: none}
+		d.subs = append(d.subs, s)
+	}
+	s.q.consumers = append(s.q.consumers, s)
+	conn.subs[op.ID] = s
+	conn.numbers[s.number] = s
+	c.mark(s.q)
+	return nil
+}
+
+// unsubscribe ends a subscription. What it was given can still be acknowledged for a while.
+func (c *core) unsubscribe(conn *Conn, id string) *Error {
+	s := conn.subs[id]
+	if s == nil {
+		return &Error{Kind: KindUnknownSub, Message: "there is no subscription " + quote(id) + " on this connection"}
+	}
+	c.endSubscription(s)
+	if s.idle() {
+		delete(conn.numbers, s.number)
+		return nil
+	}
+	c.timers.add(c.now.Add(c.opt.UnsubscribeGrace), func() { c.returnLater(s) })
+	return nil
+}
+
+// endSubscription takes s away from its backlog.
+func (c *core) endSubscription(s *subscription) {
+	if s.ended {
+		return
+	}
+	s.ended = true
+	c.unslow(s)
+	delete(s.conn.subs, s.op.ID)
+	q := s.q
+	q.consumers = slices.DeleteFunc(q.consumers, func(o *subscription) bool { return o == s })
+	q.turn = 0
+	c.mark(q)
+	d := q.dest
+	if d.addr.Kind == Topic {
+		d.subs = slices.DeleteFunc(d.subs, func(o *subscription) bool { return o == s })
+		for q.count > 0 {
+			e := q.take()
+			c.unhold(e.msg)
+		}
+		c.forget(d)
+	}
+}
+
+// returnLater gives back what an ended subscription still holds, but for what is in a transaction.
+func (c *core) returnLater(s *subscription) {
+	if s.conn.gone {
+		return
+	}
+	c.putBack(s.held(), causeUnsubscribed)
+}
+
+// held lists what is pending and in no transaction, in the order of delivery.
+func (s *subscription) held() []*delivery {
+	var ds []*delivery
+	for i := range s.pending.len() {
+		if d := *s.pending.at(i); !d.settled && d.tx == 0 {
+			ds = append(ds, d)
+		}
+	}
+	return ds
+}
+
+// recoverDeliveries is JMS' Session.recover: all that is unacknowledged returns to its place
+// and is delivered again from the first on.
+func (c *core) recoverDeliveries(conn *Conn, id string) *Error {
+	if id != "" {
+		s := conn.subs[id]
+		if s == nil {
+			return &Error{Kind: KindUnknownSub, Message: "there is no subscription " + quote(id) + " on this connection to recover"}
+		}
+		c.recovered(s)
+		return nil
+	}
+	for _, s := range conn.inOrder() {
+		c.recovered(s)
+	}
+	return nil
+}
+
+func (c *core) recovered(s *subscription) {
+	ds := s.held()
+	c.stats.Recovered += uint64(len(ds))
+	c.putBack(ds, causeRecover)
+}
+
+// inOrder lists the subscriptions with something pending, the oldest first.
+func (conn *Conn) inOrder() []*subscription {
+	all := make([]*subscription, 0, len(conn.numbers))
+	for _, s := range conn.numbers {
+		all = append(all, s)
+	}
+	slices.SortFunc(all, func(a, b *subscription) int { return int(a.number) - int(b.number) })
+	return all
+}
+
+// detach ends a session: what it holds returns to its place, in order.
+func (c *core) detach(conn *Conn) {
+	if conn.gone {
+		return
+	}
+	c.wrote(conn)
+	why := causeLost
+	if conn.disconnected {
+		why = causeClosed
+	}
+	conn.ended, conn.gone = true, true
+	delete(c.conns, conn.id)
+	var ds []*delivery
+	for _, s := range conn.inOrder() {
+		c.endSubscription(s)
+		for i := range s.pending.len() {
+			if d := *s.pending.at(i); !d.settled {
+				d.sub.rejoin(d)
+				ds = append(ds, d)
+			}
+		}
+	}
+	for i := range conn.unwritten.len() {
+		if d := conn.unwritten.at(i).d; d.sub.auto() && !d.settled {
+			ds = append(ds, d)
+		}
+	}
+	c.putBack(ds, why)
+	conn.txs, conn.index = nil, nil
+	conn.unwritten, conn.held = ring[unwritten]{}, ring[held]{}
+	clear(conn.numbers)
+}
+
+// rejoin takes d out of its transaction, which is over.
+func (s *subscription) rejoin(d *delivery) {
+	if d.tx != 0 {
+		d.tx = 0
+		s.hold(d)
+	}
+}
+
+// quote shows a client's text in an ERROR, at a bearable length.
+func quote(text string) string {
+	const most = 128
+	if len(text) > most {
+		text = text[:most] + "..."
+	}
+	return strconv.Quote(text)
+}
+
+// given tells whether a message id may have been given to somebody: its number is not beyond what the shard gave.
+func (c *core) given(id MessageID) bool {
+	return id.Shard < store.Shards && store.Seq(id.Seq) <= c.seq[id.Shard]
+}
