@@ -72,6 +72,7 @@ func (c *core) schedule(d *destination, m *Message) {
 	a := &c.agendas[d.shard]
 	a.account.Shard = d.shard
 	c.scratch = appendHead(c.scratch[:0], m, d.id)
+	m.head = uint32(len(c.scratch))
 	m.blob = c.batch.PutDue(item.key(d.shard), c.scratch, m.Body)
 	c.put |= 1 << d.shard
 	a.account.Count++

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"context"
+	"errors"
 	"math"
 	"time"
 
@@ -164,11 +165,15 @@ func (b *Broker) perform() {
 	c.freed = c.freed[:0]
 }
 
-// outcome is called by the store, in the order of the batches. Anything but Applied
-// leaves all answers unsaid for ever: neither RECEIPT nor ERROR could be true.
+// outcome is called by the store, in the order of the batches. Without Applied all answers that wait stay
+// unsaid for ever: neither RECEIPT nor ERROR could be true.
 func (b *Broker) outcome(o store.Outcome) {
-	if o == store.Applied {
+	switch o {
+	case store.Applied:
 		b.inbox.run(b.core.landed)
+	case store.Rejected:
+		// The state in memory is ahead of the store now, and cannot go back.
+		b.opt.Fatal(errors.New("broker: the store refused a batch"))
 	}
 }
 
@@ -216,8 +221,14 @@ func (b *Broker) pause(free bool) time.Duration {
 		return 0
 	}
 	c := b.core
+	if c.recheck {
+		return 0 // found by what came last in the round
+	}
 	wait := time.Hour
 	now := time.Now()
+	if c.pressed() {
+		wait = c.nextEvict.Sub(now)
+	}
 	if at, ok := c.timers.next(); ok {
 		wait = min(wait, at.Sub(now))
 	}
@@ -232,7 +243,7 @@ func (b *Broker) pause(free bool) time.Duration {
 func (b *Broker) finished() bool {
 	select {
 	case <-b.stop:
-		return b.core.flights.len() == 0 && !b.inbox.waiting()
+		return b.core.flights.len() == 0 && b.inbox.idle()
 	default:
 		return false
 	}

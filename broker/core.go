@@ -100,11 +100,11 @@ func (c *core) begin(now time.Time) {
 func (c *core) end() {
 	c.fire()
 	c.timers.run(c)
+	c.watchMemory()
 	if c.recheck {
 		c.recheck = false
 		c.retryParked()
 	}
-	c.watchMemory()
 	for i := 0; i < len(c.dirty); i++ { // grows while it runs
 		q := c.dirty[i]
 		q.dirty = false

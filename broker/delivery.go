@@ -10,6 +10,7 @@ type delivery struct {
 
 	tx      uint64 // the transaction that settles it, 0 for none
 	nack    bool   // how
+	hidden  bool   // the client was shown our id of it, not its sender's
 	written bool   // its last octet was handed to the kernel
 	settled bool   // it is no longer pending
 

@@ -83,6 +83,7 @@ func (c *core) recoverState(r store.Recovered) {
 	c.epoch = r.Epoch
 	for i := range c.seq {
 		c.seq[i] = store.FirstSeq(r.Epoch)
+		c.synced[i] = c.seq[i]
 	}
 	for _, rec := range r.Destinations {
 		d := &destination{addr: Address{Kind: Kind(rec.Kind), Name: rec.Name}, shard: rec.Shard, id: rec.ID, created: rec.Created}

@@ -78,6 +78,9 @@ func (c *core) deliver(q *backlog, s *subscription) {
 	q.turn++
 	conn := s.conn
 	m := d.e.msg
+	if m.UserID != "" {
+		d.hidden = !conn.claim(m.UserID)
+	}
 	if !s.auto() {
 		s.pending.pushBack(d)
 		if conn.index != nil {
@@ -91,10 +94,7 @@ func (c *core) deliver(q *backlog, s *subscription) {
 
 	o := Output{
 		Kind: OutputMessage, Message: m, Tag: s.op.Tag, SubNumber: s.number, Number: d.number,
-		Deliveries: d.e.deliveries, Redelivered: d.e.flags&entryRedelivered != 0,
-	}
-	if m.UserID != "" {
-		o.HideUserID = !conn.claim(m.UserID)
+		Deliveries: d.e.deliveries, Redelivered: d.e.flags&entryRedelivered != 0, HideUserID: d.hidden,
 	}
 	c.emit(conn, o)
 	q.dest.delivered++

@@ -151,10 +151,17 @@ func (in *inbox) release(entries []inboxEntry) {
 	in.room.Broadcast()
 }
 
+// waiting tells whether requests wait, idle whether nothing at all does.
 func (in *inbox) waiting() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return len(in.entries) > 0
+}
+
+func (in *inbox) idle() bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return len(in.entries)+len(in.written)+len(in.events) == 0
 }
 
 func (in *inbox) close() {

@@ -46,6 +46,7 @@ type Message struct {
 	// Owned by the loop:
 
 	blob    store.Blob // where the body lies when it is too large for a record
+	head    uint32     // octets of its record without the body
 	holders int32      // places in memory that hold the message
 }
 
@@ -57,8 +58,8 @@ func (m *Message) Size() int64 {
 	return int64(len(m.Header.Raw)+len(m.Body)+len(m.UserID)+len(m.ScheduledID)) + overhead
 }
 
-// octets is what the message counts in the accounts of its backlog.
-func (m *Message) octets() uint64 { return uint64(len(m.Header.Raw) + len(m.Body)) }
+// octets is what the message counts in the account of the place where it is stored.
+func (m *Message) octets() uint64 { return uint64(m.head) + uint64(len(m.Body)) }
 
 // MessageID identifies a message: the shard that it was sent to, and a number that is
 // never given twice in that shard.

@@ -11,6 +11,9 @@ func (c *core) do(conn *Conn, op *Op) {
 		c.fail(conn, op, err)
 		return
 	}
+	if op.Kind == OpDisconnect {
+		c.leave(conn)
+	}
 	if op.WantReceipt {
 		o := Output{Kind: OutputReceipt, Receipt: op.Receipt}
 		if op.Kind == OpSend && op.Message.DeliverAt != 0 {
@@ -25,9 +28,18 @@ func (c *core) do(conn *Conn, op *Op) {
 			s.after = conn.lastBatch
 		}
 	case OpDisconnect:
-		conn.ended, conn.disconnected = true, true
 		c.answer(conn, Output{Kind: OutputClose})
 	}
+}
+
+// leave gives conn what it has to get before a DISCONNECT, and nothing afterwards.
+func (c *core) leave(conn *Conn) {
+	for _, s := range conn.inOrder() {
+		if !s.ended {
+			c.dispatch(s.q)
+		}
+	}
+	conn.ended, conn.disconnected = true, true
 }
 
 func (c *core) apply(conn *Conn, op *Op) *Error {
@@ -199,7 +211,7 @@ func (conn *Conn) search(a *AckOp) *delivery {
 
 func (d *delivery) is(a *AckOp) bool {
 	if a.UserID != "" {
-		return d.e.msg.UserID == a.UserID
+		return d.e.msg.UserID == a.UserID && !d.hidden
 	}
 	return d.e.msg.ID == a.MessageID
 }

@@ -9,6 +9,7 @@ type parked struct {
 	next     int // the operation of entries[0] that waits
 	deadline time.Time
 	why      *Error // what it is refused with at the deadline; nil: no deadline
+	barrier  bool   // among entries is something that no acknowledgement may overtake
 }
 
 // request works off a session's request as far as it goes.
@@ -33,12 +34,13 @@ func (c *core) request(e inboxEntry) {
 // limitWait sets the time at which a parked SEND is refused.
 func (c *core) limitWait(conn *Conn) {
 	p := conn.parked
+	p.deadline = time.Time{}
 	if p.why == nil {
 		return
 	}
 	p.deadline = c.now.Add(c.opt.BlockTimeout)
 	c.timers.add(p.deadline, func() {
-		if conn.parked == p && !p.deadline.After(c.now) {
+		if conn.parked == p && p.why != nil && !p.deadline.After(c.now) {
 			c.refuse(conn)
 		}
 	})
@@ -63,12 +65,19 @@ func (c *core) proceed(conn *Conn, req *Request, from int) (at int, why *Error, 
 }
 
 // overtake carries out the acknowledgements among operations that have to wait: they
-// are what makes room. Their receipts keep their turn.
+// are what makes room. Their receipts keep their turn. They overtake nothing but SENDs: what an ACK means
+// may depend on a RECOVER or an ABORT before it.
 func (c *core) overtake(conn *Conn, req *Request) {
 	for i := range req.Ops {
 		op := &req.Ops[i]
-		if op.Kind != OpAck && op.Kind != OpNack || op.Tx != 0 {
+		switch {
+		case conn.parked.barrier:
+			return
+		case op.Kind == OpSend || op.Kind == OpReceipt:
 			continue
+		case op.Kind != OpAck && op.Kind != OpNack || op.Tx != 0:
+			conn.parked.barrier = true
+			return
 		}
 		before := c.batch.Len()
 		if err := c.ack(conn, op); err != nil {
@@ -99,6 +108,7 @@ func (c *core) holdsUp(op *Op) (why *Error, wait bool) {
 
 func (c *core) sendHeldUp(op *Op) (*Error, bool) {
 	m := op.Message
+	c.memoryHigh = c.memoryHigh || c.pressed()
 	if c.memoryHigh {
 		return &Error{Kind: KindResource, Message: "the broker holds too many messages in memory to take one for " + op.To.String() + " (limits.memory)"}, true
 	}
@@ -127,11 +137,12 @@ func (c *core) retryParked() {
 
 func (c *core) unpark(conn *Conn) {
 	p := conn.parked
+	moved := false
 	for len(p.entries) > 0 {
 		e := p.entries[0]
 		at, why, wait := c.proceed(conn, e.req, p.next)
 		if wait {
-			if at != p.next || len(p.entries) == 0 {
+			if moved || at != p.next {
 				p.why = why // another one waits now, with a time limit of its own
 				c.limitWait(conn)
 			}
@@ -139,7 +150,7 @@ func (c *core) unpark(conn *Conn) {
 			c.parked = append(c.parked, conn)
 			return
 		}
-		p.entries, p.next = p.entries[1:], 0
+		p.entries, p.next, moved = p.entries[1:], 0, true
 		c.freed = append(c.freed, e)
 	}
 	conn.parked = nil
@@ -160,7 +171,7 @@ func (c *core) refuse(conn *Conn) {
 // watchMemory keeps the messages in memory below the watermark: backlogs that nobody
 // consumes leave it first, then senders wait.
 func (c *core) watchMemory() {
-	if c.memory > c.opt.MemoryBytes && !c.now.Before(c.nextEvict) {
+	if c.pressed() && !c.now.Before(c.nextEvict) {
 		c.nextEvict = c.now.Add(100 * time.Millisecond)
 		c.evict()
 	}
@@ -173,6 +184,9 @@ func (c *core) watchMemory() {
 		c.opt.Log.Info("messages in memory are below the watermark again: senders go on", "bytes", c.memory)
 	}
 }
+
+// pressed tells whether memory is to be made free, at nextEvict again.
+func (c *core) pressed() bool { return c.memoryHigh || c.memory > c.opt.MemoryBytes }
 
 func (c *core) evict() {
 	for _, d := range c.dests {

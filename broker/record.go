@@ -86,7 +86,7 @@ func decodeRecord(head, body []byte, blob store.Blob) (*Message, store.Destinati
 		return nil, 0, fmt.Errorf("%w: record version %d, this program knows %d", errRecord, v, recordVersion)
 	}
 	flags := uint16(r.octet())<<8 | uint16(r.octet())
-	m := &Message{Body: body, blob: blob}
+	m := &Message{Body: body, blob: blob, head: uint32(len(head))}
 	m.Persistent = flags&flagPersistent != 0
 	m.HasLength = flags&flagHasLength != 0
 	m.HasTimestamp = flags&flagHasTimestamp != 0

@@ -32,8 +32,8 @@ func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
 		synctest.Test(t, func(t *testing.T) {
 			s := &script{t: t, w: newWorld(t, Options{})}
+			defer func() { s.w.stop() }()
 			datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string { return s.run(d) })
-			s.w.stop()
 		})
 	})
 }

@@ -1,13 +1,17 @@
 package broker
 
-import "footfall/store"
+import (
+	"math"
+
+	"footfall/store"
+)
 
 // send takes a message in: to its place, to those who are subscribed, or to wait for its time.
 func (c *core) send(to Address, m *Message) *Error {
 	m.Timestamp = c.ms
 	m.Priority = min(m.Priority, store.Priorities-1)
 	if m.Delay != 0 {
-		m.DeliverAt, m.Delay = c.ms+m.Delay, 0
+		m.DeliverAt, m.Delay = c.ms+min(m.Delay, math.MaxInt64-c.ms), 0
 	}
 	if m.DeliverAt <= c.ms {
 		m.DeliverAt, m.ScheduledID = 0, ""
@@ -87,6 +91,7 @@ func (c *core) storeRef(q *backlog, e *entry) {
 	m := e.msg
 	e.flags |= entryStored
 	c.scratch = appendHead(c.scratch[:0], m, 0)
+	m.head = uint32(len(c.scratch))
 	if m.blob != (store.Blob{}) {
 		c.batch.PutRefBlob(q.key(e), c.scratch, m.blob)
 	} else {

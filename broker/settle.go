@@ -73,8 +73,8 @@ func (c *core) putBack(ds []*delivery, why cause) {
 
 // attempted counts a delivery that was not acknowledged.
 func (c *core) attempted(d *delivery, failed bool) {
-	if !d.written && !failed {
-		return // nobody saw it
+	if !d.written && !failed && d.sub.conn.gone {
+		return // nobody saw it, nor will
 	}
 	e := &d.e
 	e.deliveries++

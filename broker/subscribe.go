@@ -47,6 +47,9 @@ func (c *core) unsubscribe(conn *Conn, id string) *Error {
 	if s == nil {
 		return &Error{Kind: KindUnknownSub, Message: "there is no subscription " + quote(id) + " on this connection"}
 	}
+	if s.q.dest.addr.Kind == Topic {
+		c.dispatch(s.q) // what was sent before it
+	}
 	c.endSubscription(s)
 	if s.idle() {
 		delete(conn.numbers, s.number)
@@ -81,6 +84,7 @@ func (c *core) endSubscription(s *subscription) {
 
 // returnLater gives back what an ended subscription still holds, but for what is in a transaction.
 func (c *core) returnLater(s *subscription) {
+	s.graceOver = true
 	if s.conn.gone {
 		return
 	}

@@ -22,6 +22,8 @@ type subscription struct {
 	// SUBSCRIBE waits for it.
 	after uint64
 	ended bool // unsubscribed, or its connection is gone
+	// graceOver says that what is pending is no longer its consumer's, but for what is in a transaction.
+	graceOver bool
 
 	// slow says that producers wait for it since it had a topic's backlog above the bound;
 	// taken is how much it had taken when that was last looked at.
@@ -120,7 +122,7 @@ func (x *messageIndex) add(d *delivery) {
 	if _, taken := x.ids[d.e.msg.ID]; !taken {
 		x.ids[d.e.msg.ID] = d
 	}
-	if id := d.e.msg.UserID; id != "" {
+	if id := d.e.msg.UserID; id != "" && !d.hidden {
 		if _, taken := x.users[id]; !taken {
 			x.users[id] = d
 		}

@@ -56,7 +56,9 @@ func (c *core) abort(conn *Conn, tx uint64) {
 	for _, d := range t.settles {
 		d.tx = 0
 		d.sub.hold(d)
-		if d.sub.ended {
+	}
+	for _, d := range t.settles {
+		if d.sub.graceOver {
 			c.returnLater(d.sub)
 		}
 	}

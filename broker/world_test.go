@@ -3,41 +3,78 @@ package broker
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"strings"
 	"sync"
-	"testing"
 	"testing/synctest"
 
 	"footfall/frames"
 	"footfall/store"
+	"footfall/store/storetest"
 )
 
 // world is a broker over a store that outlives it, with clients, inside a synctest bubble.
 type world struct {
-	tb      testing.TB
+	tb      fataler
 	opt     Options
-	memory  *store.Memory
+	disk    *storetest.Disk // nil: the store is a store.Memory
+	store   testStore
 	b       *Broker
 	clients map[string]*client
 }
 
-func newWorld(tb testing.TB, opt Options) *world {
-	w := &world{tb: tb, opt: opt, memory: store.NewMemory(), clients: map[string]*client{}}
-	if w.opt.Log == nil {
-		w.opt.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
-	}
-	w.b = New(w.memory, w.opt)
+// fataler is the part of testing.TB that rapid.T has as well.
+type fataler interface {
+	Fatalf(format string, args ...any)
+}
+
+// testStore is what both stores can do.
+type testStore interface {
+	Store
+	Check() (store.Report, error)
+	Close() error
+}
+
+func newWorld(tb fataler, opt Options) *world {
+	w := &world{tb: tb, opt: opt, store: store.NewMemory()}
+	w.start()
 	return w
+}
+
+// newDiskWorld is newWorld with a store on a disk that can crash.
+func newDiskWorld(tb fataler, opt Options, disk *storetest.Disk) *world {
+	w := &world{tb: tb, opt: opt}
+	w.use(disk)
+	w.start()
+	return w
+}
+
+// use opens the store on disk.
+func (w *world) use(disk *storetest.Disk) {
+	s, err := disk.Open()
+	if err != nil {
+		w.tb.Fatalf("Open: %v", err)
+	}
+	w.disk, w.store = disk, s
+}
+
+func (w *world) start() {
+	if w.opt.Log == nil {
+		w.opt.Log = slog.New(slog.DiscardHandler)
+	}
+	w.b = New(w.store, w.opt)
+	w.clients = map[string]*client{}
 }
 
 // restart ends the broker in good order and begins anew.
 func (w *world) restart() {
 	w.stop()
-	w.memory = w.memory.Reopen()
-	w.b = New(w.memory, w.opt)
-	clear(w.clients)
+	if w.disk != nil {
+		w.use(w.disk)
+	} else {
+		w.store = w.store.(*store.Memory).Reopen()
+	}
+	w.start()
 }
 
 func (w *world) stop() {
@@ -45,7 +82,7 @@ func (w *world) stop() {
 	if err := w.b.Close(context.Background()); err != nil {
 		w.tb.Fatalf("Close: %v", err)
 	}
-	if err := w.memory.Close(); err != nil {
+	if err := w.store.Close(); err != nil {
 		w.tb.Fatalf("Close of the store: %v", err)
 	}
 }
