@@ -1,0 +1,226 @@
+package server
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"footfall/broker"
+)
+
+// fakeBroker is a broker that does everything at once, in the goroutine that asks. It knows queues and topics without windows,
+// and settles without looking at the ack mode. It is for tests of what a server does, not of what a broker does.
+type fakeBroker struct {
+	mu      sync.Mutex
+	closed  bool
+	conns   uint64
+	seq     uint64
+	waiting map[broker.Address][]*broker.Message
+	subs    []*fakeSub
+	links   []*fakeLink
+	// onSubmit sees each request first, without the lock.
+	onSubmit func(*broker.Request)
+}
+
+// fakeLink is a session's side of it.
+type fakeLink struct {
+	b        *fakeBroker
+	id       uint64
+	out      broker.Outbox
+	client   broker.Client
+	lastSub  uint64
+	requests int
+	written  int
+	detached int
+	ended    bool
+	pending  []fakeDelivery
+}
+
+type fakeSub struct {
+	link   *fakeLink
+	op     *broker.SubscribeOp
+	number uint64
+	last   uint64
+}
+
+type fakeDelivery struct {
+	sub    *fakeSub
+	number uint64
+	m      *broker.Message
+}
+
+func newFakeBroker() *fakeBroker {
+	return &fakeBroker{waiting: map[broker.Address][]*broker.Message{}}
+}
+
+func (b *fakeBroker) Attach(out broker.Outbox, c broker.Client) (*fakeLink, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return nil, broker.ErrClosed
+	}
+	b.conns++
+	l := &fakeLink{b: b, id: b.conns, out: out, client: c}
+	b.links = append(b.links, l)
+	return l, nil
+}
+
+func (l *fakeLink) ID() uint64 { return l.id }
+
+func (l *fakeLink) Written(messages int) {
+	l.b.mu.Lock()
+	defer l.b.mu.Unlock()
+	l.written += messages
+}
+
+func (l *fakeLink) Detach() {
+	l.b.mu.Lock()
+	defer l.b.mu.Unlock()
+	l.detached++
+	l.b.subs = slices.DeleteFunc(l.b.subs, func(s *fakeSub) bool { return s.link == l })
+}
+
+func (l *fakeLink) Submit(req *broker.Request) error {
+	if l.b.onSubmit != nil {
+		l.b.onSubmit(req)
+	}
+	l.b.mu.Lock()
+	defer l.b.mu.Unlock()
+	if l.b.closed {
+		return broker.ErrClosed
+	}
+	if l.detached > 0 {
+		panic("Submit after Detach")
+	}
+	l.requests++
+	for i := range req.Ops {
+		if op := &req.Ops[i]; !l.ended {
+			l.do(op)
+		}
+	}
+	return nil
+}
+
+func (l *fakeLink) do(op *broker.Op) {
+	var err *broker.Error
+	switch op.Kind {
+	case broker.OpSend:
+		l.b.stamp(op.Message)
+	case broker.OpSubscribe:
+		l.lastSub++
+		l.b.subs = append(l.b.subs, &fakeSub{link: l, op: op.Subscribe, number: l.lastSub})
+	case broker.OpUnsubscribe:
+		l.b.subs = slices.DeleteFunc(l.b.subs, func(s *fakeSub) bool { return s.link == l && s.op.ID == op.Sub })
+	case broker.OpAck, broker.OpNack:
+		err = l.settle(op)
+	case broker.OpFail:
+		err = op.Err
+	}
+	if err != nil {
+		l.ended = true
+		l.out.Put([]broker.Output{{Kind: broker.OutputError, Err: err, WantReceipt: op.WantReceipt, Receipt: op.Receipt}})
+		return
+	}
+	if op.WantReceipt {
+		o := broker.Output{Kind: broker.OutputReceipt, Receipt: op.Receipt}
+		if op.Kind == broker.OpSend {
+			o.ScheduledID, o.DeliverAt = op.Message.ScheduledID, op.Message.DeliverAt
+		}
+		l.out.Put([]broker.Output{o})
+	}
+	switch op.Kind {
+	case broker.OpSend:
+		l.b.route(op)
+	case broker.OpCommit:
+		for i := range op.Sends {
+			l.b.stamp(op.Sends[i].Message)
+			l.b.route(&op.Sends[i])
+		}
+	case broker.OpSubscribe:
+		to := op.Subscribe.From
+		for _, m := range l.b.waiting[to] {
+			l.b.subs[len(l.b.subs)-1].deliver(m, false)
+		}
+		delete(l.b.waiting, to)
+	case broker.OpRecover:
+		for _, d := range slices.Clone(l.pending) {
+			d.sub.deliver(d.m, true)
+		}
+	case broker.OpDisconnect:
+		l.ended = true
+		l.out.Put([]broker.Output{{Kind: broker.OutputClose}})
+	}
+}
+
+func (b *fakeBroker) stamp(m *broker.Message) {
+	b.seq++
+	m.ID = broker.MessageID{Shard: 7, Seq: 1000 + b.seq}
+	m.Timestamp = time.Now().UnixMilli()
+	if m.Delay > 0 {
+		m.DeliverAt = m.Timestamp + m.Delay
+	}
+	if m.DeliverAt > m.Timestamp && m.ScheduledID == "" {
+		m.ScheduledID = "job-" + m.ID.String()
+	}
+}
+
+// route gives a message to all of a topic, or to the first of a queue. One with a delay is gone: the fake has no timer.
+func (b *fakeBroker) route(op *broker.Op) {
+	if op.Message.DeliverAt > op.Message.Timestamp {
+		return
+	}
+	for _, s := range b.subs {
+		if s.op.From == op.To {
+			s.deliver(op.Message, false)
+			if op.To.Kind == broker.Queue {
+				return
+			}
+		}
+	}
+	if op.To.Kind == broker.Queue {
+		b.waiting[op.To] = append(b.waiting[op.To], op.Message)
+	}
+}
+
+func (s *fakeSub) deliver(m *broker.Message, again bool) {
+	s.last++
+	o := broker.Output{
+		Kind: broker.OutputMessage, Message: m, Tag: s.op.Tag,
+		SubNumber: s.number, Number: s.last, Redelivered: again,
+	}
+	if again {
+		o.Deliveries = 1
+	}
+	s.link.pending = append(s.link.pending, fakeDelivery{s, s.last, m})
+	s.link.out.Put([]broker.Output{o})
+}
+
+// settle knows the deliveries of a connection for ever, and takes each id for one of them or for none.
+func (l *fakeLink) settle(op *broker.Op) *broker.Error {
+	a := &op.Ack
+	if a.Credit > 0 {
+		return nil
+	}
+	for _, d := range l.pending {
+		if d.sub.number == a.SubNumber && d.number == a.Number ||
+			a.SubNumber == 0 && a.Invalid == "" && (d.m.ID == a.MessageID || a.UserID != "" && d.m.UserID == a.UserID) {
+			return nil
+		}
+	}
+	return &broker.Error{Kind: broker.KindUnknownAck, Message: "no delivery with id " + quote(a.Text)}
+}
+
+// close has the broker refuse all from now on.
+func (b *fakeBroker) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed = true
+}
+
+// snapshot returns a copy of a link's counts, of the n-th connection from 1.
+func (b *fakeBroker) snapshot(n int) (requests, written, detached int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	l := b.links[n-1]
+	return l.requests, l.written, l.detached
+}

@@ -1,0 +1,96 @@
+package server
+
+// class says what becomes of a header of SEND.
+type class uint8
+
+const (
+	// passed on as it is: all that nobody here knows
+	passedHeader class = iota
+	// read, then passed on as it is
+	priorityHeader
+	persistentHeader
+	timestampHeader
+	expiresHeader
+	delayToHeader
+	replyToHeader
+	// read and dropped: requests to the broker
+	destinationHeader
+	transactionHeader
+	receiptHeader
+	messageIDHeader
+	delayHeader
+	deliverAtHeader
+	scheduledIDHeader
+	// dropped: ours to write, or none of a receiver's business
+	droppedHeader
+	// refused where it asks for something, see unsupported.go, else dropped
+	refusedHeader
+)
+
+// isPassedOn says whether receivers see such headers.
+func (c class) isPassedOn() bool { return c <= replyToHeader }
+
+// isRead says whether the value of such a header means something to the broker.
+func (c class) isRead() bool { return c > passedHeader && c < droppedHeader }
+
+// classify tells what becomes of a header of SEND, by its name as it was on the wire. It is the one
+// table of header names that a sender cannot pass on. An escaped name is none of these.
+func classify(name []byte) class {
+	switch string(name) {
+	case "destination":
+		return destinationHeader // MESSAGE has the text of SUBSCRIBE
+	case "transaction":
+		return transactionHeader // clients would copy it into their ACK
+	case "receipt":
+		return receiptHeader
+	case "priority":
+		return priorityHeader
+	case "persistent":
+		return persistentHeader // its absence is NON_PERSISTENT to JMS clients
+	case "timestamp":
+		return timestampHeader
+	case "expires":
+		return expiresHeader
+	case "JMS_DESTINATION":
+		return delayToHeader
+	case "reply-to":
+		return replyToHeader
+	case "message-id":
+		return messageIDHeader // MESSAGE has ours, or the sender's where it begins with ID:
+	case "delay":
+		return delayHeader // a resend must not be delayed again
+	case "deliver-at":
+		return deliverAtHeader // MESSAGE has ours, the time that came of it
+	case "scheduled-id":
+		return scheduledIDHeader // MESSAGE has it as scheduledJobId
+
+	case "content-length":
+		return droppedHeader // MESSAGE begins with it
+	case "subscription", "ack":
+		return droppedHeader // MESSAGE has ours; a forged one would be acknowledged in place of it
+	case "redelivered", "JMSXDeliveryCount":
+		return droppedHeader // only a redelivery has them
+	case "browser":
+		return droppedHeader // would end a browser
+	case "receipt-id":
+		return droppedHeader // belongs on RECEIPT
+	case "login", "passcode":
+		return droppedHeader // secrets
+	case "scheduledJobId":
+		return droppedHeader // only a message that was delayed has it
+	case "original-destination", "dead-letter-reason", "dead-letter-detail", "dead-letter-time", "dead-letter-count",
+		"original-expires", "dlqDeliveryFailureCause", "originalExpiration", "_AMQ_ORIG_ADDRESS", "_AMQ_ORIG_MESSAGE_ID",
+		"x-death-reason", "x-first-death-queue":
+		return droppedHeader // only a dead letter has them
+
+	case "deliver-schedule", "schedule-zone",
+		"AMQ_SCHEDULED_DELAY", "AMQ_SCHEDULED_PERIOD", "AMQ_SCHEDULED_REPEAT", "AMQ_SCHEDULED_CRON",
+		"AMQ_SCHEDULED_TIME", "_AMQ_SCHED_DELIVERY", "JMS_JBOSS_SCHEDULED_DELIVERY", "JMS_OracleDelay", "JMSXRcvTimestamp",
+		"JMS_BEA_TimeToDeliver", "JMS_BEA_DeliveryTime", "JMSDeliveryTime", "JMSDeliveryDelay", "x-delay",
+		"AMQ_SCHEDULER_ACTION",
+		"ttl", "expiration", "x-message-ttl", "redelivery-limit",
+		"dedup-id", "_AMQ_DUPL_ID", "JMSXGroupID", "message_group", "retain":
+		return refusedHeader
+	}
+	return passedHeader
+}

@@ -1,0 +1,126 @@
+package server
+
+import (
+	"log/slog"
+	"time"
+
+	"footfall/auth"
+	"footfall/frames"
+)
+
+// Options are the settings of a Server. The zero value of each field means its
+// default.
+type Options struct {
+	// Version is the version of Footfall that CONNECTED tells, of letters, digits and ._+-: "dev".
+	Version string
+	// HostID names this broker in CONNECTED to stompjms, which makes the names of its
+	// temporary destinations of it. Letters, digits and ._+-: "footfall".
+	HostID string
+	// Auth decides who may log in and what they may do: auth.Open.
+	Auth auth.Authorizer
+	// Limits bound the frames that are read.
+	Limits frames.Limits
+	// MaxConnections bounds the connections open at a time: 20 000. One more is told so and closed.
+	MaxConnections int
+	// MaxSubscriptions bounds the live subscriptions of a connection: 10 000.
+	MaxSubscriptions int
+	// MaxTransactions bounds the open transactions of a connection: 64.
+	MaxTransactions int
+	// TransactionActions and TransactionBytes bound what one transaction holds: 100 000
+	// SENDs, ACKs and NACKs, and 256 MiB of headers and bodies.
+	TransactionActions int
+	TransactionBytes   int
+	// ConnectTimeout is the time from a connection's first moment to CONNECTED: 10 s.
+	ConnectTimeout time.Duration
+	// WriteTimeout is how long a client may take no octet of what is written to it: 30 s.
+	WriteTimeout time.Duration
+	// LingerTimeout is how long the input of a client is read and thrown away after the last
+	// frame to it, so that no reset overtakes that frame: 2 s.
+	LingerTimeout time.Duration
+	// MinHeartBeat is the shortest interval of heart-beats that is agreed on: 500 ms.
+	MinHeartBeat time.Duration
+	// HeartBeatTolerance is after how many of its intervals of silence a client is dead: 2.5.
+	HeartBeatTolerance float64
+	// QueuePrefixes and TopicPrefixes are what a destination text may begin with:
+	// "/queue/", "/amq/queue/", "queue://", "jms.queue."; and "/topic/", "topic://",
+	// "jms.topic.", "/exchange/amq.topic/". The first of each is named in errors.
+	QueuePrefixes, TopicPrefixes []string
+	// RequireSubscriptionID refuses SUBSCRIBE without id in STOMP 1.1 and 1.2, where else the destination is the id.
+	RequireSubscriptionID bool
+	// Log is where a server tells what it does: slog.Default().
+	Log *slog.Logger
+}
+
+// Identity is as whom a broker introduces itself in the server header of CONNECTED.
+// Some clients, stompjms above all, choose their dialect by it.
+type Identity string
+
+// The identities. All dialects are understood whatever the identity.
+const (
+	// IdentityAuto is Footfall to all but connections that look like stompjms,
+	// which gets Apollo: to a name it does not know it offers neither durable subscriptions nor browsers.
+	IdentityAuto Identity = "auto"
+	// IdentityFootfall is our own: footfall/VERSION.
+	IdentityFootfall Identity = "footfall"
+	// IdentityApollo is apache-apollo/1.7.1+footfall-VERSION, with a host-id.
+	IdentityApollo Identity = "apollo"
+	// IdentityActiveMQ is ActiveMQ/5.18.0+footfall-VERSION.
+	IdentityActiveMQ Identity = "activemq"
+	// IdentityRabbitMQ is RabbitMQ/3.13.0+footfall-VERSION.
+	IdentityRabbitMQ Identity = "rabbitmq"
+)
+
+// Transport describes the connections of one listener.
+type Transport struct {
+	// Name is its label in metrics: "tcp".
+	Name string
+	// Identity is as whom the broker introduces itself: IdentityAuto.
+	Identity Identity
+	// MinSilence is how long a client may be silent at least before it is dead, whatever
+	// heart-beats were agreed on. Browsers throttle background tabs to a beat a minute.
+	MinSilence time.Duration
+	// Bare leaves out the LF after the NUL of a frame, and gives each frame to the
+	// connection in one Write of its own, as WebSocket needs it.
+	Bare bool
+}
+
+func (o Options) withDefaults() Options {
+	def(&o.Version, "dev")
+	def(&o.HostID, "footfall")
+	def(&o.MaxConnections, 20_000)
+	def(&o.MaxSubscriptions, 10_000)
+	def(&o.MaxTransactions, 64)
+	def(&o.TransactionActions, 100_000)
+	def(&o.TransactionBytes, 256<<20)
+	def(&o.ConnectTimeout, 10*time.Second)
+	def(&o.WriteTimeout, 30*time.Second)
+	def(&o.LingerTimeout, 2*time.Second)
+	def(&o.MinHeartBeat, 500*time.Millisecond)
+	def(&o.HeartBeatTolerance, 2.5)
+	if o.Auth == nil {
+		o.Auth = auth.Open{}
+	}
+	if o.QueuePrefixes == nil {
+		o.QueuePrefixes = []string{"/queue/", "/amq/queue/", "queue://", "jms.queue."}
+	}
+	if o.TopicPrefixes == nil {
+		o.TopicPrefixes = []string{"/topic/", "topic://", "jms.topic.", "/exchange/amq.topic/"}
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	return o
+}
+
+func (t Transport) withDefaults() Transport {
+	def(&t.Name, "tcp")
+	def(&t.Identity, IdentityAuto)
+	return t
+}
+
+func def[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}

@@ -1,0 +1,209 @@
+package server
+
+import (
+	"bytes"
+	"strings"
+	"time"
+
+	"footfall/broker"
+	"footfall/frames"
+	"footfall/schedule"
+)
+
+// sendHeaders are the headers of a SEND that mean something to the broker, by class, as they are on the wire. nil
+// means missing.
+type sendHeaders struct {
+	values [droppedHeader][]byte
+	kept   int // octets of the spans
+}
+
+// span is a run of header lines that are passed on.
+type span struct{ from, to int }
+
+// send reads a SEND: into the request, or into its transaction.
+func (s *session) send(f *frames.Frame) error {
+	var h sendHeaders
+	if err := s.scan(f.Header, &h); err != nil {
+		return err
+	}
+	// STOMP 1.2 SEND: destination is required.
+	if h.values[destinationHeader] == nil {
+		return missing(frames.Send, "destination")
+	}
+	t, err := s.sendTarget(f.Header, h.values[destinationHeader])
+	if err != nil {
+		return err
+	}
+	if to := h.values[delayToHeader]; to != nil && t.address == (broker.Address{Kind: broker.Queue, Name: delayQueue}) {
+		return unsupported("the delay queue", "JMS_DESTINATION", f.Header.Decode(to))
+	}
+	m, err := s.message(f, &h, t)
+	if err != nil {
+		return err
+	}
+	op := broker.Op{Kind: broker.OpSend, To: t.address, Message: m}
+	size := opBytes + messageBytes + len(m.Header.Raw) + len(m.Body)
+	if id := h.values[transactionHeader]; id != nil {
+		if err := s.sendInTransaction(f, id, op, size); err != nil {
+			return err
+		}
+		s.answer(f)
+		return nil
+	}
+	if receipt := h.values[receiptHeader]; receipt != nil {
+		op.WantReceipt, op.Receipt = true, string(receipt)
+	}
+	s.push(op, size)
+	return nil
+}
+
+// messageBytes is about what a message takes in memory, without header block and body.
+const messageBytes = 192
+
+// scan walks the header block once: it notes what means something and, in s.spans, what is passed on.
+func (s *session) scan(block frames.Header, h *sendHeaders) error {
+	s.spans = s.spans[:0]
+	start := 0
+	for name, value, pos := block.Next(0); pos >= 0; name, value, pos = block.Next(pos) {
+		c := classify(name)
+		// STOMP 1.2 Repeated Header Entries: only the first is the value.
+		if c.isRead() && h.values[c] == nil {
+			h.values[c] = value
+		}
+		if c == refusedHeader {
+			text := block.Decode(value)
+			if what, asked := sendFeature(string(name), text); asked {
+				return unsupported(what, string(name), text)
+			}
+		}
+		if c.isPassedOn() {
+			h.kept += pos - start
+			s.keep(start, pos)
+		}
+		start = pos
+	}
+	return checkReplyTo(block, h.values[replyToHeader])
+}
+
+func (s *session) keep(from, to int) {
+	if n := len(s.spans); n > 0 && s.spans[n-1].to == from {
+		s.spans[n-1].to = to
+		return
+	}
+	s.spans = append(s.spans, span{from, to})
+}
+
+// checkReplyTo refuses a temporary destination, which the broker would have to write anew.
+func checkReplyTo(block frames.Header, value []byte) error {
+	if !bytes.HasPrefix(bytes.TrimPrefix(value, []byte("/")), []byte("temp-")) {
+		return nil
+	}
+	text := block.Decode(value)
+	for _, n := range notYet {
+		if strings.HasPrefix(text, n.prefix) {
+			return unsupported(n.what, "reply-to", text)
+		}
+	}
+	return nil
+}
+
+// message makes the message that a SEND asks for. It copies header block and body, in one piece of
+// memory, except a body that the reader gave away.
+func (s *session) message(f *frames.Frame, h *sendHeaders, t *target) (*broker.Message, error) {
+	m := &broker.Message{
+		Destination:  t.text,
+		Priority:     4,
+		Persistent:   true,
+		HasLength:    f.HasLength,
+		HasTimestamp: h.values[timestampHeader] != nil,
+	}
+	if err := readValues(f, h, m); err != nil {
+		return nil, err
+	}
+	if err := readTime(f, h, m); err != nil {
+		return nil, err
+	}
+	size := h.kept
+	if !f.Owned {
+		size += len(f.Body)
+	}
+	var memory []byte
+	if size > 0 {
+		memory = make([]byte, 0, size)
+	}
+	for _, sp := range s.spans {
+		memory = append(memory, f.Header.Raw[sp.from:sp.to]...)
+	}
+	m.Header = frames.Header{Raw: memory[:h.kept:h.kept], Dialect: f.Header.Dialect, HasCR: f.Header.HasCR}
+	if f.Owned {
+		m.Body = f.Body
+	} else {
+		m.Body = append(memory[h.kept:], f.Body...)
+	}
+	return m, nil
+}
+
+// readValues reads what is no time of delivery. No number and no boolean has an escape in it.
+func readValues(f *frames.Frame, h *sendHeaders, m *broker.Message) error {
+	var ok bool
+	if raw := h.values[priorityHeader]; raw != nil {
+		if m.Priority, ok = parsePriority(string(raw)); !ok {
+			return badHeader(f.Command, "priority", f.Header.Decode(raw), "a number from 0 to 9 is wanted")
+		}
+	}
+	if raw := h.values[persistentHeader]; raw != nil {
+		if m.Persistent, ok = parseBool(string(raw)); !ok {
+			return badBool(f.Command, "persistent", f.Header.Decode(raw))
+		}
+	}
+	if raw := h.values[expiresHeader]; raw != nil && !isInteger(string(raw)) {
+		return badHeader(f.Command, "expires", f.Header.Decode(raw), "a time in milliseconds since the epoch is wanted")
+	}
+	if raw := h.values[messageIDHeader]; raw != nil {
+		if id := f.Header.Decode(raw); shownUserID(id) {
+			m.UserID = id
+		}
+	}
+	return nil
+}
+
+// readTime reads when a message may be delivered.
+func readTime(f *frames.Frame, h *sendHeaders, m *broker.Message) error {
+	delay, at := h.values[delayHeader], h.values[deliverAtHeader]
+	switch {
+	case delay == nil && at == nil:
+		return nil
+	case delay != nil && at != nil:
+		return refusal(kindHeader, "SEND with delay %s and deliver-at %s: only one of them can count",
+			quote(f.Header.Decode(delay)), quote(f.Header.Decode(at)))
+	case delay != nil:
+		text := f.Header.Decode(delay)
+		d, err := schedule.ParseDelay(text)
+		if err != nil {
+			return badTime("delay", text, err)
+		}
+		// Never early: a part of a millisecond counts as a whole one.
+		m.Delay = max(int64((d+time.Millisecond-1)/time.Millisecond), 0)
+	default:
+		text := f.Header.Decode(at)
+		ms, err := schedule.ParseInstant(text)
+		if err != nil {
+			return badTime("deliver-at", text, err)
+		}
+		m.DeliverAt = max(ms, 0)
+	}
+	id := h.values[scheduledIDHeader]
+	if len(id) > maxID {
+		return tooLong(f.Command, "scheduled-id", len(id))
+	}
+	if m.Delay != 0 || m.DeliverAt != 0 {
+		m.ScheduledID = f.Header.Decode(id)
+	}
+	return nil
+}
+
+func badTime(name, text string, err error) error {
+	e := refusal(kindHeader, "SEND with %s %s", name, quote(text))
+	e.Detail = err.Error()
+	return e
+}

@@ -1,0 +1,205 @@
+package server
+
+import (
+	"strings"
+
+	"footfall/auth"
+	"footfall/broker"
+	"footfall/frames"
+)
+
+// subscribe reads a SUBSCRIBE.
+func (s *session) subscribe(f *frames.Frame) error {
+	h := f.Header
+	raw, ok := h.GetRaw("destination")
+	if !ok {
+		return missing(f.Command, "destination")
+	}
+	text := h.Decode(raw)
+	from, err := s.source(h, text)
+	if err != nil {
+		return err
+	}
+	key, shown, err := s.subscriptionKey(f, raw)
+	if err != nil {
+		return err
+	}
+	if s.subs[key] != nil {
+		// STOMP 1.2 SUBSCRIBE: ids are unique within a connection.
+		return refusal(broker.KindDuplicate, "SUBSCRIBE with id %s, which is that of another subscription", quote(key))
+	}
+	if limit := s.shared.options.MaxSubscriptions; len(s.subs) >= limit {
+		return refusal(broker.KindLimit, "more than %d subscriptions on a connection (limits.subscriptions)", limit)
+	}
+	op := &broker.SubscribeOp{ID: key, Text: text, From: from}
+	if op.Mode, err = ackMode(f); err != nil {
+		return err
+	}
+	if op.Window, op.WindowBytes, err = window(f); err != nil {
+		return err
+	}
+	sub := &subscription{text: text, rendering: newRendering(s.version, s.id, raw, shown, op.Mode)}
+	op.Tag = sub
+	if s.subs == nil {
+		s.subs = make(map[string]*subscription)
+	}
+	s.subs[key] = sub
+	s.ever = true
+	s.add(f, broker.Op{Kind: broker.OpSubscribe, Subscribe: op})
+	return nil
+}
+
+// source reads, checks and authorises the destination of a SUBSCRIBE.
+func (s *session) source(h frames.Header, text string) (broker.Address, error) {
+	from, bad := s.shared.destinations.parse(text)
+	if bad != nil {
+		return from, bad
+	}
+	if isWildcard(from.Name) {
+		return from, unsupported("wildcards", "destination", text)
+	}
+	if from.Kind == broker.Queue && isVirtualConsumer(from.Name) {
+		return from, unsupported("virtual topics", "destination", text)
+	}
+	if err := refuseFeatures(h, subscribeFeatures()); err != nil {
+		return from, err
+	}
+	if from.Kind == broker.Topic {
+		if err := refuseFeatures(h, append(durableFeatures(), sharedFeatures()...)); err != nil {
+			return from, err
+		}
+	}
+	return from, s.authorize(auth.Receive, from, text)
+}
+
+// subscriptionKey returns the id of a subscription, decoded, and what its MESSAGEs show as
+// subscription, as it goes on the wire, nil for nothing.
+func (s *session) subscriptionKey(f *frames.Frame, destination []byte) (key string, shown []byte, err error) {
+	if id, ok := f.Header.GetRaw("id"); ok && len(id) > 0 {
+		if len(id) > maxID {
+			return "", nil, tooLong(f.Command, "id", len(id))
+		}
+		// STOMP 1.0 MESSAGE: subscription when SUBSCRIBE had an id.
+		return f.Header.Decode(id), id, nil
+	}
+	// STOMP 1.0 SUBSCRIBE: id is optional. Later versions require it, yet some clients send none.
+	if s.version == frames.V10 {
+		return f.Header.Decode(destination), nil, nil
+	}
+	if s.shared.options.RequireSubscriptionID {
+		return "", nil, missing(f.Command, "id")
+	}
+	return f.Header.Decode(destination), destination, nil
+}
+
+func ackMode(f *frames.Frame) (broker.AckMode, error) {
+	raw, ok := f.Header.GetRaw("ack")
+	if !ok {
+		// STOMP 1.2 SUBSCRIBE ack: the default is auto.
+		return broker.AckAuto, nil
+	}
+	switch string(raw) {
+	case "auto":
+		return broker.AckAuto, nil
+	case "client":
+		return broker.AckClient, nil
+	case "client-individual":
+		return broker.AckIndividual, nil
+	}
+	return 0, badHeader(f.Command, "ack", f.Header.Decode(raw), "auto, client or client-individual is wanted")
+}
+
+// window reads how many messages, and octets of them, may be unacknowledged, from the first
+// of these headers that is there; 0 for the default. A client that asks for none pulls one at a time.
+func window(f *frames.Frame) (messages int, bytes int64, err error) {
+	for _, name := range [...]string{"prefetch-count", "activemq.prefetchSize", "prefetch", "credit", "consumer-window-size"} {
+		raw, ok := f.Header.GetRaw(name)
+		if !ok || len(raw) == 0 {
+			continue
+		}
+		text := f.Header.Decode(raw)
+		switch name {
+		case "credit":
+			n, octets, err := parseCredit(f.Command, text)
+			return max(n, 1), octets, err
+		case "consumer-window-size":
+			if text == "-1" {
+				return 0, 0, nil // Artemis' word for no bound: ours
+			}
+		}
+		n, ok := parseCount(text)
+		if !ok {
+			return 0, 0, badHeader(f.Command, name, text, "a number is wanted")
+		}
+		if name == "consumer-window-size" && n > 0 {
+			return 0, int64(n), nil
+		}
+		return max(n, 1), 0, nil
+	}
+	return 0, 0, nil
+}
+
+// parseCredit reads a number of messages and, after a comma, one of octets; 0 octets stand for the default.
+func parseCredit(c frames.Command, text string) (messages int, bytes int64, err error) {
+	count, octets, two := strings.Cut(text, ",")
+	n, ok := parseCount(count)
+	b := 0
+	if ok && two {
+		b, ok = parseCount(octets)
+	}
+	if !ok {
+		return 0, 0, badHeader(c, "credit", text, "a number of messages is wanted, and after a comma one of octets")
+	}
+	return n, int64(b), nil
+}
+
+// unsubscribe reads an UNSUBSCRIBE.
+func (s *session) unsubscribe(f *frames.Frame) error {
+	key, named, err := s.unsubscribeKey(f)
+	if err != nil {
+		return err
+	}
+	if s.subs[key] == nil {
+		if isDurable(f.Header) {
+			// There is no durable subscription of that name: it is gone already.
+			s.answer(f)
+			return nil
+		}
+		return refusal(broker.KindUnknownSub, "UNSUBSCRIBE with %s %s, which is no subscription of this connection", named, quote(key))
+	}
+	delete(s.subs, key)
+	s.add(f, broker.Op{Kind: broker.OpUnsubscribe, Sub: key})
+	return nil
+}
+
+// unsubscribeKey returns the key of the subscription that an UNSUBSCRIBE names, and by which header.
+func (s *session) unsubscribeKey(f *frames.Frame) (key, named string, err error) {
+	if id, ok := f.Header.GetRaw("id"); ok && len(id) > 0 {
+		return f.Header.Decode(id), "id", nil
+	}
+	// STOMP 1.0 UNSUBSCRIBE: by destination or id. Later by id only, which is the destination when SUBSCRIBE had none.
+	raw, ok := f.Header.GetRaw("destination")
+	if !ok {
+		return "", "", missing(f.Command, "id")
+	}
+	text := f.Header.Decode(raw)
+	if s.subs[text] == nil {
+		if only, ok := s.only(text); ok {
+			return only, "destination", nil
+		}
+	}
+	return text, "destination", nil
+}
+
+// only returns the key of the one subscription to a destination text. It is false for none and for several.
+func (s *session) only(text string) (key string, ok bool) {
+	for k, sub := range s.subs {
+		if sub.text == text {
+			if ok {
+				return "", false
+			}
+			key, ok = k, true
+		}
+	}
+	return key, ok
+}

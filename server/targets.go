@@ -1,0 +1,70 @@
+package server
+
+import (
+	"errors"
+
+	"footfall/auth"
+	"footfall/broker"
+	"footfall/frames"
+)
+
+// A session remembers this many destinations, and this many octets of their texts.
+const (
+	maxTargets     = 1024
+	maxTargetBytes = 64 << 10
+)
+
+// target is a destination that a session may send to.
+type target struct {
+	text    string // as the client wrote it, decoded
+	address broker.Address
+}
+
+// targets are the destinations that a session sent to, by their text on the wire, so
+// that sending there again neither parses nor asks anybody. When there are too many all are forgotten.
+type targets struct {
+	byText map[string]*target
+	bytes  int
+}
+
+func (t *targets) add(raw []byte, to *target) {
+	size := len(raw) + len(to.text)
+	if t.byText == nil || len(t.byText) >= maxTargets || t.bytes+size > maxTargetBytes {
+		*t = targets{byText: make(map[string]*target)}
+	}
+	t.byText[string(raw)] = to
+	t.bytes += size
+}
+
+// sendTarget reads, checks and authorises the destination of a SEND.
+func (s *session) sendTarget(block frames.Header, raw []byte) (*target, error) {
+	if t, ok := s.targets.byText[string(raw)]; ok {
+		return t, nil
+	}
+	text := block.Decode(raw)
+	address, bad := s.shared.destinations.parse(text)
+	if bad != nil {
+		return nil, bad
+	}
+	if isWildcard(address.Name) {
+		return nil, refusal(broker.KindDestination, "destination %s of SEND is a wildcard", quote(text))
+	}
+	if err := s.authorize(auth.Send, address, text); err != nil {
+		return nil, err
+	}
+	t := &target{text, address}
+	s.targets.add(raw, t)
+	return t, nil
+}
+
+// authorize asks whether the user may do action to a destination.
+func (s *session) authorize(action auth.Action, to broker.Address, text string) error {
+	err := s.shared.options.Auth.Authorize(s.identity, action, to.Kind.String(), to.Name)
+	if err == nil {
+		return nil
+	}
+	if !errors.Is(err, auth.ErrDenied) {
+		s.shared.options.Log.Error("no decision on a permission", "user", short(s.identity.User), "error", err)
+	}
+	return refusal(kindDenied, "user %s may not %s: destination %s", quote(s.identity.User), action, quote(text))
+}
