@@ -1,0 +1,95 @@
+package admin
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"footfall/broker"
+	"footfall/store"
+)
+
+// Broker is the queue engine as it is looked at. Each method waits for the loop, at
+// most as long as ctx lives, and returns false when it did not turn.
+type Broker interface {
+	Stats(ctx context.Context) (broker.Stats, bool)
+	Destinations(ctx context.Context, offset, limit int) (list []broker.DestinationStats, total int, ok bool)
+}
+
+// Store is the store as it is looked at.
+type Store interface {
+	Stats() store.Stats
+	DiskFree() (uint64, error)
+}
+
+// Options are what a Server looks at, and its settings. Broker and Store must be set; the zero value of the
+// other fields means their default.
+type Options struct {
+	Broker Broker
+	Store  Store
+	// Traffic tells what was counted on connections: nothing.
+	Traffic func() Traffic
+	// Commits are the histograms of the store's commits: none.
+	Commits *Commits
+	// Unready tells why the process is not to be sent work, in a few words each, empty when it
+	// is: never.
+	Unready func() []string
+	// Version and Revision are those of the program, Started is when it began.
+	Version, Revision string
+	Started           time.Time
+	// Hosts are names that may stand in the Host header beside localhost and addresses, on a
+	// loopback listener: none. Other names are refused there, so that no page in a browser
+	// reads what is served by having its own name point to the listener.
+	Hosts []string
+	// MetricsDestinations is how many destinations, the most active ones, have metrics of their own: 200,
+	// at most MaxMetricsDestinations. Negative: none.
+	MetricsDestinations int
+	// Log is where it tells what it does: slog.Default().
+	Log *slog.Logger
+}
+
+// MaxMetricsDestinations bounds Options.MetricsDestinations: with that many the
+// metrics of destinations are less than 10 000 series.
+const MaxMetricsDestinations = 1000
+
+func (o Options) withDefaults() Options {
+	if o.Traffic == nil {
+		o.Traffic = func() Traffic { return Traffic{} }
+	}
+	if o.Commits == nil {
+		o.Commits = NewCommits()
+	}
+	if o.Unready == nil {
+		o.Unready = func() []string { return nil }
+	}
+	if o.MetricsDestinations == 0 {
+		o.MetricsDestinations = 200
+	}
+	o.MetricsDestinations = min(max(o.MetricsDestinations, 0), MaxMetricsDestinations)
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	return o
+}
+
+// Traffic is what was counted on connections since the start, and how many are open. The keys
+// of the maps become label values: they come from short fixed lists, never from clients.
+type Traffic struct {
+	// Open are the connections by transport and STOMP version.
+	Open map[Link]int
+	// Opened counts by transport, Closed and Rejected by reason.
+	Opened, Closed, Rejected map[string]uint64
+	// FramesReceived and FramesSent count by command.
+	FramesReceived, FramesSent map[string]uint64
+	// BytesReceived and BytesSent count octets by transport.
+	BytesReceived, BytesSent map[string]uint64
+	// ProtocolErrors counts by kind, Logins by result.
+	ProtocolErrors, Logins map[string]uint64
+	// Panics counts connections that ended by a fault of the program.
+	Panics uint64
+}
+
+// Link is a kind of connection.
+type Link struct {
+	Transport, Version string
+}

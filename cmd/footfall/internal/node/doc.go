@@ -1,0 +1,7 @@
+// Package node is a whole broker in one process: the store, the queue engine, the
+// STOMP server and the admin server, opened in this order and closed in the other.
+//
+// The types in reading order: [Options], all that can be chosen, and [Settings], the
+// list of it that flags, environment, file and manual are made of; [Node], a
+// broker that runs. memory.go is the policy for the garbage collector.
+package node

@@ -1,0 +1,46 @@
+package node
+
+import (
+	"log/slog"
+	"time"
+
+	"footfall/broker"
+	"footfall/server"
+	"footfall/store"
+)
+
+// Options are all that can be chosen of a Node. [Settings] fills them.
+type Options struct {
+	// Stomp are the addresses of the TCP listeners, host:port.
+	Stomp []string
+	// Identity is as whom the broker introduces itself, of server.Identity.
+	Identity string
+	// Admin is the address of the admin server, "none" for none. AdminHosts and
+	// MetricsDestinations are as in admin.Options.
+	Admin               string
+	AdminHosts          []string
+	MetricsDestinations int
+	// LogLevel is debug, info, warn or error, LogFormat is text or json.
+	LogLevel, LogFormat string
+	// ShutdownTimeout is how long an orderly end may take.
+	ShutdownTimeout time.Duration
+	// GCPercent is that of the garbage collector, 0 for the default of this program. MemoryLimit is its soft
+	// limit in octets, -1 for none, 0 for a share of what the container has.
+	GCPercent   int
+	MemoryLimit int64
+	// AutoCreate makes destinations at first use.
+	AutoCreate bool
+
+	Store  store.Options
+	Broker broker.Options
+	Server server.Options
+}
+
+// Program is what a Node needs to know of the program that it runs in.
+type Program struct {
+	Version, Revision string
+	// Log takes what is told while the node runs.
+	Log *slog.Logger
+	// Getenv looks up GOGC and GOMEMLIMIT, which count where the settings are auto.
+	Getenv func(string) string
+}

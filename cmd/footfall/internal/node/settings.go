@@ -1,0 +1,173 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"time"
+
+	"footfall/cmd/footfall/internal/config"
+)
+
+// Settings returns the list of all settings, bound to o.
+func Settings(o *Options) []config.Setting {
+	var list []config.Setting
+	for _, section := range [][]config.Setting{
+		listeners(o), storage(o), delivery(o), limits(o), process(o),
+	} {
+		list = append(list, section...)
+	}
+	return list
+}
+
+func listeners(o *Options) []config.Setting {
+	return []config.Setting{
+		config.List(&o.Stomp, "stomp.listen", "127.0.0.1:61613", "host:port",
+			"Addresses that STOMP clients connect to over TCP. An empty host is every interface.", address).OnFlag("stomp"),
+		config.Choice(&o.Identity, "stomp.identity", "auto",
+			"As whom the broker introduces itself. `auto` is `footfall`, but `apollo` to stompjms, which offers its JMS features to names it knows.",
+			"auto", "footfall", "apollo", "activemq", "rabbitmq"),
+		config.List(&o.Server.QueuePrefixes, "stomp.queue-prefixes", "/queue/,/amq/queue/,queue://,jms.queue.", "text",
+			"What the destination of a queue may begin with.", prefix),
+		config.List(&o.Server.TopicPrefixes, "stomp.topic-prefixes", "/topic/,topic://,jms.topic.,/exchange/amq.topic/", "text",
+			"What the destination of a topic may begin with.", prefix),
+		config.Switch(&o.Server.RequireSubscriptionID, "stomp.require-subscription-id", "false",
+			"Refuse SUBSCRIBE without `id` in STOMP 1.1 and 1.2. Otherwise the destination is the id."),
+		config.Duration(&o.Server.ConnectTimeout, "stomp.connect-timeout", "10s", span(100*time.Millisecond, time.Hour),
+			"Time from a connection's first moment to CONNECTED."),
+		config.Duration(&o.Server.WriteTimeout, "stomp.write-timeout", "30s", span(time.Second, time.Hour),
+			"How long a client may take no octet of what is written to it."),
+		config.Duration(&o.Server.LingerTimeout, "stomp.linger-timeout", "2s", span(100*time.Millisecond, time.Minute),
+			"How long the input of a client is drained after the last frame to it, so that it can read that frame."),
+		config.Duration(&o.Server.MinHeartBeat, "stomp.heart-beat-min", "500ms", span(10*time.Millisecond, time.Hour),
+			"The shortest interval of heart-beats that is agreed on."),
+		config.Factor(&o.Server.HeartBeatTolerance, "stomp.heart-beat-tolerance", "2.5", config.Bounds{Min: 10, Max: 1000},
+			"After how many of its intervals of silence a client is taken for dead."),
+
+		config.Text(&o.Admin, "admin.listen", "127.0.0.1:8161", "host:port, or none",
+			"Address of health, metrics and inspection over HTTP. It has no login: keep it on an address that only operators reach.",
+			addressOrNone).OnFlag("admin"),
+		config.List(&o.AdminHosts, "admin.hosts", "", "host",
+			"Names that may stand in the Host header beside localhost and addresses, where the admin server listens on a loopback address.", nil),
+		config.Number(&o.MetricsDestinations, "admin.metrics-destinations", "200", config.Bounds{Min: 1, Max: 1000, None: true},
+			"How many destinations, the most active ones, have metrics of their own."),
+	}
+}
+
+func storage(o *Options) []config.Setting {
+	return []config.Setting{
+		config.Text(&o.Store.Dir, "data.dir", "./data", "path",
+			"Directory of all that is kept. It is made where it is missing, and one process at a time uses it.", path).OnFlag("data"),
+		config.Size(&o.Store.CacheBytes, "store.cache-bytes", "16MiB", octets(1<<20, 1<<40),
+			"Cache of table blocks."),
+		config.Size(&o.Store.MemTableBytes, "store.memtable-bytes", "16MiB", octets(1<<20, 1<<30),
+			"How much is kept in memory and in the log before it becomes a table. Four times that much may be replayed at a start."),
+		config.Size(&o.Broker.DiskFreeBytes, "store.disk-free", "1GiB", config.Bounds{Min: 1, None: true},
+			"The watermark of free disk below which persistent SENDs wait. Consumers go on."),
+		config.Switch(&o.Store.AcceptLoss, "store.accept-loss", "false",
+			"Start although the store has lost what was once on disk. Set it for one start only."),
+	}
+}
+
+func delivery(o *Options) []config.Setting {
+	return []config.Setting{
+		config.Number(&o.Broker.Window, "delivery.window", "1000", config.Bounds{Min: 1, Max: 1_000_000},
+			"Unacknowledged deliveries of a subscription that does not say how many it wants."),
+		config.Size(&o.Broker.WindowBytes, "delivery.window-bytes", "16MiB", octets(1, 1<<40),
+			"Octets of these. One message may exceed it, alone."),
+		config.Size(&o.Broker.OutboxBytes, "delivery.outbox-bytes", "1MiB", octets(1, 1<<40),
+			"Octets that a connection was given and has not written to its socket. One message may exceed it, alone."),
+		config.Duration(&o.Broker.UnsubscribeGrace, "delivery.unsubscribe-grace", "1s", span(time.Millisecond, time.Hour),
+			"How long a consumer that unsubscribed may still acknowledge what it has."),
+		config.Switch(&o.AutoCreate, "destinations.auto-create", "true",
+			"Make a destination at first use. Otherwise SEND and SUBSCRIBE to one that does not exist are refused."),
+	}
+}
+
+func limits(o *Options) []config.Setting {
+	b, s := &o.Broker, &o.Server
+	return []config.Setting{
+		config.Number(&s.Limits.Command, "limits.command", "32", config.Bounds{Min: 11, Max: 1 << 16},
+			"Octets of the first line of a frame."),
+		config.Size(&s.Limits.HeaderLine, "limits.header-line", "64KiB", octets(256, 64<<20), "Octets of one header line."),
+		config.Number(&s.Limits.Headers, "limits.headers", "1000", config.Bounds{Min: 16, Max: 1 << 20},
+			"Header lines of a frame, repeats counted."),
+		config.Size(&s.Limits.HeaderBytes, "limits.header-bytes", "256KiB", octets(256, 256<<20), "Octets of all header lines of a frame."),
+		config.Size(&s.Limits.Body, "limits.body", "64MiB", octets(1, 1<<30), "Octets of a body."),
+		config.Size(&s.Limits.Login, "limits.login", "64KiB", octets(256, 16<<20), "Octets from a client to the end of CONNECT."),
+		config.Number(&s.MaxConnections, "limits.connections", "20000", config.Bounds{Min: 1, Max: 1 << 24}, "Open connections."),
+		config.Number(&s.MaxSubscriptions, "limits.subscriptions", "10000", config.Bounds{Min: 1, Max: 1 << 24}, "Live subscriptions of a connection."),
+		config.Number(&b.MaxDestinations, "limits.destinations", "1000000", config.Bounds{Min: 1, Max: 1 << 28}, "Destinations that exist."),
+		config.Number(&s.MaxTransactions, "limits.transactions", "64", config.Bounds{Min: 1, Max: 1 << 20}, "Open transactions of a connection."),
+		config.Number(&s.TransactionActions, "limits.transaction-actions", "100000", config.Bounds{Min: 1, Max: 1 << 28},
+			"SENDs, ACKs and NACKs of one transaction."),
+		config.Size(&s.TransactionBytes, "limits.transaction-bytes", "256MiB", octets(1, 1<<30), "Octets of headers and bodies of one transaction."),
+		config.Size(&b.MemoryBytes, "limits.memory", "256MiB", octets(1<<20, 1<<40),
+			"The watermark of message octets in memory. Above it backlogs leave memory, then senders wait."),
+		config.Number(&b.BacklogMessages, "limits.backlog-messages", "2048", config.Bounds{Min: 16, Max: 1 << 24}, "Messages of one backlog that are in memory."),
+		config.Size(&b.BacklogBytes, "limits.backlog-bytes", "2MiB", octets(1<<10, 1<<40), "Octets of these."),
+		config.Size(&b.TopicBytes, "limits.topic-bytes", "16MiB", octets(1<<10, 1<<40),
+			"Octets in memory for one topic subscriber that does not keep up. Above it the producers of the topic wait."),
+		config.Duration(&b.SlowConsumerTimeout, "limits.slow-consumer-timeout", "10s", span(100*time.Millisecond, time.Hour),
+			"How long such a subscriber may take nothing before it is disconnected."),
+		config.Duration(&b.BlockTimeout, "limits.block-timeout", "30s", span(100*time.Millisecond, time.Hour),
+			"How long a SEND waits for memory or disk before it is refused."),
+		config.Size(&b.InboxBytes, "limits.inbox-bytes", "32MiB", octets(1<<20, 1<<40), "Octets that wait for the broker. Above it sockets are not read."),
+		config.Number(&b.InboxOps, "limits.inbox-operations", "65536", config.Bounds{Min: 1024, Max: 1 << 28}, "Frames that wait for the broker. Above it sockets are not read."),
+	}
+}
+
+func process(o *Options) []config.Setting {
+	return []config.Setting{
+		config.Choice(&o.LogLevel, "log.level", "info", "The least important that is logged.", "debug", "info", "warn", "error").OnFlag("log-level"),
+		config.Choice(&o.LogFormat, "log.format", "text", "How the log, on standard error, is written.", "text", "json").OnFlag("log-format"),
+		config.Duration(&o.ShutdownTimeout, "shutdown.timeout", "30s", span(100*time.Millisecond, time.Hour),
+			"How long an orderly end may take before connections are cut. What has a RECEIPT is safe either way."),
+		config.Number(&o.GCPercent, "memory.gc-percent", "auto", config.Bounds{Min: 10, Max: 1000, Auto: true},
+			"Garbage that may gather before it is collected, in percent of what is in use. `auto` is GOGC where that is set, else 200."),
+		config.Size(&o.MemoryLimit, "memory.limit", "auto", config.Bounds{Min: 64 << 20, None: true, Auto: true},
+			"Memory above which garbage is collected more often. `auto` is GOMEMLIMIT where that is set, else four fifths of what the container may use, else none."),
+	}
+}
+
+func span(low, high time.Duration) config.Bounds {
+	return config.Bounds{Min: int64(low), Max: int64(high)}
+}
+
+func octets(low, high int64) config.Bounds { return config.Bounds{Min: low, Max: high} }
+
+// address accepts host:port; port 0 is one that the system chooses.
+func address(text string) error {
+	_, port, err := net.SplitHostPort(text)
+	if err != nil {
+		return errors.New("must be host:port, as in 127.0.0.1:61613 or [::1]:61613")
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return fmt.Errorf("must have a port from 0 to 65535, not %q", port)
+	} else if strconv.FormatUint(n, 10) != port {
+		return fmt.Errorf("must have a port in digits, not %q", port)
+	}
+	return nil
+}
+
+func addressOrNone(text string) error {
+	if text == "none" {
+		return nil
+	}
+	return address(text)
+}
+
+func prefix(text string) error {
+	if text == "" || len(text) > 64 {
+		return errors.New("must have 1 to 64 octets")
+	}
+	return nil
+}
+
+func path(text string) error {
+	if text == "" {
+		return errors.New("must not be empty")
+	}
+	return nil
+}
