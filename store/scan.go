@@ -1,0 +1,178 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+)
+
+// page is what a scan has taken so far, and its bounds.
+type page struct {
+	maxCount, maxBytes int
+	count, bytes       int
+}
+
+func newPage(maxCount, maxBytes int) page {
+	return page{maxCount: max(maxCount, 1), maxBytes: max(maxBytes, 1)}
+}
+
+// take tells whether a message of so many octets is still part of the page. The first one always is.
+func (p *page) take(bytes int) bool {
+	if p.count > 0 && (p.count >= p.maxCount || bytes > p.maxBytes-p.bytes) {
+		return false
+	}
+	p.count++
+	p.bytes += bytes
+	return true
+}
+
+// scanRefs goes lane by lane, so that it never steps over what was dropped below a lane's head.
+func scanRefs(r reader, q RefScan) (refs []Ref, more bool, err error) {
+	it, err := r.iter(appendPlaceKey(nil, kindRef, q.From), appendLaneEnd(nil, kindRef, RefKey{Shard: q.From.Shard, Backlog: q.From.Backlog}))
+	if err != nil {
+		return nil, false, err
+	}
+	a := attemptsReader{r: r}
+	defer func() {
+		if e := errors.Join(it.Close(), a.close()); err == nil {
+			err = e
+		}
+	}()
+	p := newPage(q.MaxCount, q.MaxBytes)
+	for k := q.From; ; k.Priority-- {
+		if k.Priority != q.From.Priority {
+			k.Seq = 0
+		}
+		k.Seq = max(k.Seq, q.Heads[k.Priority])
+		lower, upper := appendPlaceKey(nil, kindRef, k), appendLaneEnd(nil, kindRef, k)
+		it.SetBounds(lower, upper)
+		for ok := it.SeekGE(lower); ok; ok = it.Next() {
+			ref, fits, err := readRef(r, it, &p)
+			if err != nil || !fits {
+				return refs, err == nil, err
+			}
+			if ref.Attempts, err = a.of(ref.Key); err != nil {
+				return refs, false, err
+			}
+			refs = append(refs, ref)
+		}
+		if err := it.Error(); err != nil || k.Priority == 0 {
+			return refs, false, err
+		}
+	}
+}
+
+func readRef(r reader, it iterator, p *page) (ref Ref, fits bool, err error) {
+	if ref.Key, err = decodePlaceKey(it.Key(), kindRef); err != nil {
+		return ref, false, err
+	}
+	ref.Head, ref.Body, ref.Blob, fits, err = readMessage(r, ref.Key.Shard, it, p)
+	return ref, fits, err
+}
+
+// readMessage copies the message at the iterator, if it is still part of the page.
+func readMessage(r reader, s Shard, it iterator, p *page) (head, body []byte, blob Blob, fits bool, err error) {
+	value, err := it.ValueAndErr()
+	if err != nil {
+		return nil, nil, Blob{}, false, err
+	}
+	h, b, blob, err := decodeMessage(value)
+	if err != nil {
+		return nil, nil, Blob{}, false, err
+	}
+	size := len(h) + len(b) + int(blob.Bytes)
+	if !p.take(size) {
+		return nil, nil, Blob{}, false, nil
+	}
+	buf := make([]byte, 0, size)
+	buf = append(append(buf, h...), b...)
+	if blob != (Blob{}) {
+		if buf, err = readBlob(r, s, blob, buf); err != nil {
+			return nil, nil, Blob{}, false, err
+		}
+	}
+	return buf[:len(h):len(h)], buf[len(h):], blob, true, nil
+}
+
+// attemptsReader finds the attempts of refs that are asked for in key order. Few
+// messages have any, so it looks for the next that has and compares keys until then.
+type attemptsReader struct {
+	r     reader
+	it    iterator
+	lane  RefKey // the backlog and priority that it is in
+	valid bool
+	buf   [keySize]byte
+}
+
+func (a *attemptsReader) of(k RefKey) (Attempts, error) {
+	key := appendPlaceKey(a.buf[:0], kindAttempts, k)
+	if lane := (RefKey{Shard: k.Shard, Backlog: k.Backlog, Priority: k.Priority}); a.it == nil || a.lane != lane {
+		if err := a.seek(key, k); err != nil {
+			return Attempts{}, err
+		}
+		a.lane = lane
+	}
+	for a.valid && bytes.Compare(a.it.Key(), key) < 0 {
+		a.valid = a.it.Next()
+	}
+	if !a.valid {
+		return Attempts{}, a.it.Error()
+	}
+	if !bytes.Equal(a.it.Key(), key) {
+		return Attempts{}, nil
+	}
+	value, err := a.it.ValueAndErr()
+	if err != nil {
+		return Attempts{}, err
+	}
+	return decodeAttempts(value)
+}
+
+func (a *attemptsReader) seek(key []byte, k RefKey) (err error) {
+	end := appendLaneEnd(nil, kindAttempts, k)
+	if a.it == nil {
+		if a.it, err = a.r.iter(key, end); err != nil {
+			return err
+		}
+	} else {
+		a.it.SetBounds(bytes.Clone(key), end)
+	}
+	a.valid = a.it.SeekGE(key)
+	return a.it.Error()
+}
+
+func (a *attemptsReader) close() error {
+	if a.it == nil {
+		return nil
+	}
+	return a.it.Close()
+}
+
+func scanDue(r reader, q DueScan) (due []Due, more bool, err error) {
+	lower := appendDueKey(nil, q.From)
+	upper := appendDueKey(nil, DueKey{Shard: q.From.Shard, At: q.Until, Seq: 1<<64 - 1})
+	if bytes.Compare(lower, upper) > 0 {
+		return nil, false, nil
+	}
+	it, err := r.iter(lower, append(upper, 0)) // inclusive
+	if err != nil {
+		return nil, false, err
+	}
+	defer func() {
+		if e := it.Close(); err == nil {
+			err = e
+		}
+	}()
+	p := newPage(q.MaxCount, q.MaxBytes)
+	for ok := it.SeekGE(lower); ok; ok = it.Next() {
+		var d Due
+		if d.Key, err = decodeDueKey(it.Key()); err != nil {
+			return due, false, err
+		}
+		var fits bool
+		if d.Head, d.Body, d.Blob, fits, err = readMessage(r, d.Key.Shard, it, &p); err != nil || !fits {
+			return due, err == nil, err
+		}
+		due = append(due, d)
+	}
+	return due, false, it.Error()
+}
