@@ -121,6 +121,12 @@ func (b *Batch) PutDue(k DueKey, head, body []byte) Blob {
 	return b.putMessage(appendDueKey(b.key[:0], k), k.Shard, k.Seq, head, body)
 }
 
+// PutDueBlob is PutDue for a message whose body is already in chunks in the same shard: it moves here from another
+// place, which is dropped in this batch with its blob kept.
+func (b *Batch) PutDueBlob(k DueKey, head []byte, blob Blob) {
+	b.putBlob(appendDueKey(b.key[:0], k), head, blob)
+}
+
 // DropDue takes a message out of those that wait, with its body, or without where
 // keepBlob says that the same batch puts it elsewhere with PutRefBlob.
 func (b *Batch) DropDue(k DueKey, blob Blob, keepBlob bool) {
@@ -129,6 +135,9 @@ func (b *Batch) DropDue(k DueKey, blob Blob, keepBlob bool) {
 		b.dropChunks(k.Shard, blob)
 	}
 }
+
+// DropBlob drops a body whose message was dropped in this batch with the body kept.
+func (b *Batch) DropBlob(s Shard, blob Blob) { b.dropChunks(s, blob) }
 
 // PutDestination makes a destination, or changes it. Its name is at most 64 KiB.
 func (b *Batch) PutDestination(d Destination) {

@@ -21,7 +21,7 @@ type Report struct {
 	// More is the number of problems beyond these.
 	More int
 
-	Destinations, Backlogs, Messages, Due, Attempts, Chunks uint64
+	Destinations, Backlogs, Messages, Due, Attempts, Chunks, Names, Expiries uint64
 	// Bytes is that of all messages, head and body, due ones too.
 	Bytes uint64
 }
@@ -196,6 +196,10 @@ func (c *checker) record(k kind, key, value []byte) error {
 		return c.dueMessage(key, value)
 	case kindChunk:
 		return c.chunk(key, value)
+	case kindName:
+		return c.name(key, value)
+	case kindExpiry:
+		return c.expiry(key, value)
 	case kindFormat:
 		return nil // was read
 	}
@@ -286,6 +290,46 @@ func (c *checker) attempts(key, value []byte) error {
 	})
 	if err == nil && !found {
 		err = fmt.Errorf("attempts of message %d in backlog %d, which is not there", k.Seq, k.Backlog)
+	}
+	return err
+}
+
+// name looks at the name of what is scheduled: it must lead to what waits.
+func (c *checker) name(key, value []byte) error {
+	n, err := decodeScheduleName(key, value)
+	if err != nil {
+		return err
+	}
+	c.rep.Names++
+	if _, ok := c.destinations[n.Destination]; !ok {
+		c.rep.problem("shard %d: scheduled %q is of destination %d, which is not there", c.shard, n.Name, n.Destination)
+	}
+	_, _, ok, err := findDue(c.r, n.Due(), false)
+	if err == nil && !ok {
+		err = fmt.Errorf("scheduled %q leads to %d at %d, where nothing waits", n.Name, n.Seq, n.At)
+	}
+	return err
+}
+
+// expiry looks at the note that a message expires: the message must be there, of that size.
+func (c *checker) expiry(key, value []byte) error {
+	e, err := decodeExpiry(key, value)
+	if err != nil {
+		return err
+	}
+	c.rep.Expiries++
+	place := appendPlaceKey(nil, kindRef, e.Ref)
+	found := false
+	err = each(c.r, place, append(place[:len(place):len(place)], 0), func(_, value []byte) error {
+		found = true
+		head, body, blob, err := decodeMessage(value)
+		if size := uint64(len(head)+len(body)) + blob.Bytes; err == nil && (blob != e.Blob || size != e.Bytes) {
+			err = fmt.Errorf("expiry of message %d in backlog %d says %d octets, it has %d", e.Ref.Seq, e.Ref.Backlog, e.Bytes, size)
+		}
+		return err
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("expiry of message %d in backlog %d, which is not there", e.Ref.Seq, e.Ref.Backlog)
 	}
 	return err
 }

@@ -18,6 +18,8 @@ import (
 //	chunk        [owner 8][n 4]
 //	message      [owner 8]                          kept for messages shared by backlogs
 //	format       -                                  only in metaShard
+//	name         [hash of the name 16][destination 8]
+//	expiry       [ms 8, sign bit flipped][seq 8][backlog 8][9-priority 1]
 type kind uint8
 
 const (
@@ -31,12 +33,15 @@ const (
 	kindChunk
 	kindMessage
 	kindFormat
+	kindName
+	kindExpiry
 	kindEnd
 )
 
 var kindNames = [...]string{
 	kindMeta: "meta", kindDestination: "destination", kindBacklog: "backlog", kindSchedule: "schedule",
 	kindRef: "ref", kindAttempts: "attempts", kindDue: "due", kindChunk: "chunk", kindMessage: "message", kindFormat: "format",
+	kindName: "name", kindExpiry: "expiry",
 }
 
 func (k kind) String() string {
@@ -50,7 +55,7 @@ func (k kind) String() string {
 const metaShard Shard = Shards
 
 // keySize is enough for any key.
-const keySize = 19
+const keySize = 27
 
 func appendPrefix(dst []byte, s Shard, k kind) []byte { return append(dst, byte(s), byte(k)) }
 
@@ -83,7 +88,7 @@ func appendLaneEnd(dst []byte, kd kind, k RefKey) []byte {
 // keyLengths are the lengths of keys by kind.
 var keyLengths = [kindEnd]int{
 	kindMeta: 2, kindDestination: 10, kindBacklog: 10, kindSchedule: 2,
-	kindRef: 19, kindAttempts: 19, kindDue: 18, kindChunk: 14, kindMessage: 10, kindFormat: 2,
+	kindRef: 19, kindAttempts: 19, kindDue: 18, kindChunk: 14, kindMessage: 10, kindFormat: 2, kindName: 26, kindExpiry: 27,
 }
 
 // splitKey checks the frame of a key: that its shard and kind exist and go
