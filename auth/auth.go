@@ -18,16 +18,21 @@ type Identity struct {
 // Action is something that is done to a destination.
 type Action uint8
 
-// The actions. Send is done by SEND and Receive by SUBSCRIBE.
+// The actions. Send is done by SEND and Receive by SUBSCRIBE. Manage is to see and take back what others have
+// scheduled, of any destination; it is asked for the destination that takes the commands.
 const (
 	Send Action = iota + 1
 	Receive
+	Manage
 )
 
-// String returns "send" or "receive".
+// String returns "send", "receive" or "manage".
 func (a Action) String() string {
-	if a == Receive {
+	switch a {
+	case Receive:
 		return "receive"
+	case Manage:
+		return "manage"
 	}
 	return "send"
 }

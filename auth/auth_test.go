@@ -13,7 +13,7 @@ func TestOpenTakesTheNameThatIsGivenAndAllowsAll(t *testing.T) {
 		if err != nil || id.User != login {
 			t.Errorf("Authenticate(%q) = %+v, %v", login, id, err)
 		}
-		for _, action := range []auth.Action{auth.Send, auth.Receive} {
+		for _, action := range []auth.Action{auth.Send, auth.Receive, auth.Manage} {
 			if err := a.Authorize(id, action, "queue", "a"); err != nil {
 				t.Errorf("Authorize(%q, %v): %v", login, action, err)
 			}
@@ -22,7 +22,9 @@ func TestOpenTakesTheNameThatIsGivenAndAllowsAll(t *testing.T) {
 }
 
 func TestActionsHaveNames(t *testing.T) {
-	if s, r := auth.Send.String(), auth.Receive.String(); s != "send" || r != "receive" {
-		t.Errorf("names are %q and %q", s, r)
+	for action, name := range map[auth.Action]string{auth.Send: "send", auth.Receive: "receive", auth.Manage: "manage"} {
+		if got := action.String(); got != name {
+			t.Errorf("the name of %s is %q", name, got)
+		}
 	}
 }

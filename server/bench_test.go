@@ -15,37 +15,49 @@ func BenchmarkSend(b *testing.B) {
 	for _, size := range []int{100, 1024} {
 		for _, receipts := range []bool{false, true} {
 			b.Run(fmt.Sprintf("size=%d/receipts=%v", size, receipts), func(b *testing.B) {
-				b.ReportAllocs()
-				s := newTestSession(frames.V12, Options{})
-				frame := sendFrame(size, receipts)
-				r := frames.NewReader(io.MultiReader(strings.NewReader(connect12), &repeated{text: frame}), frames.Limits{})
-				var f frames.Frame
-				for ok, _ := r.Next(&f); !ok; ok, _ = r.Next(&f) {
-					_ = r.Fill()
+				header := ""
+				if receipts {
+					header = "receipt:r-12345\n"
 				}
-				r.SetVersion(frames.V12)
-				b.SetBytes(int64(len(frame)))
-				for b.Loop() {
-					for ok, _ := r.Next(&f); !ok; ok, _ = r.Next(&f) {
-						s.take()
-						_ = r.Fill()
-					}
-					if s.handle(&f); s.full() {
-						s.take()
-					}
-				}
+				benchmarkSend(b, sendFrame(size, header))
 			})
 		}
 	}
 }
 
-func sendFrame(size int, receipt bool) string {
-	r := ""
-	if receipt {
-		r = "receipt:r-12345\n"
+// BenchmarkSendLater is BenchmarkSend with headers that say when the message is due or how long it lives.
+func BenchmarkSendLater(b *testing.B) {
+	for name, header := range map[string]string{
+		"delay": "delay:90s\n", "expires": "expires:0\n", "schedule": "deliver-schedule:0 0 0 8 * * 2-6\nschedule-zone:Europe/Berlin\n",
+	} {
+		b.Run(name, func(b *testing.B) { benchmarkSend(b, sendFrame(100, header)) })
 	}
+}
+
+func benchmarkSend(b *testing.B, frame string) {
+	b.ReportAllocs()
+	s := newTestSession(frames.V12, Options{})
+	r := frames.NewReader(io.MultiReader(strings.NewReader(connect12), &repeated{text: frame}), frames.Limits{})
+	var f frames.Frame
+	for ok, _ := r.Next(&f); !ok; ok, _ = r.Next(&f) {
+		_ = r.Fill()
+	}
+	r.SetVersion(frames.V12)
+	b.SetBytes(int64(len(frame)))
+	for b.Loop() {
+		for ok, _ := r.Next(&f); !ok; ok, _ = r.Next(&f) {
+			s.take()
+			_ = r.Fill()
+		}
+		if s.handle(&f); s.full() {
+			s.take()
+		}
+	}
+}
+
+func sendFrame(size int, header string) string {
 	return fmt.Sprintf("SEND\ndestination:/queue/orders\ncontent-type:application/json\ncorrelation-id:c-1\npersistent:true\n%scontent-length:%d\n\n%s\x00",
-		r, size, strings.Repeat("x", size))
+		header, size, strings.Repeat("x", size))
 }
 
 // repeated is a text over and over.

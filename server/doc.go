@@ -5,8 +5,8 @@
 // The types in reading order: [Options] and [Transport], what can be set; [Server],
 // which is served, shut down and closed as an http.Server is; [Broker] and [Link],
 // the queue engine as a server needs it; [Stats]. Inside: conn, one connection;
-// session, a state machine from frames to operations without I/O and without a
-// clock; outbox, what the broker left for the writer; render.go and errors.go, the
+// session, a state machine from frames to operations, which has no connection
+// and is given its clock; outbox, what the broker left for the writer; render.go and errors.go, the
 // frames that go out.
 //
 // # Ownership

@@ -20,8 +20,8 @@ const (
 	kindSequence    broker.ErrorKind = "sequence"    // a frame that may not come now
 	kindVersion     broker.ErrorKind = "version"     // no common version
 	kindLogin       broker.ErrorKind = "login"       // refused login
-	kindDenied      broker.ErrorKind = "denied"      // refused SEND or SUBSCRIBE
-	kindTransaction broker.ErrorKind = "transaction" // unknown, twice, or missing
+	kindDenied      broker.ErrorKind = "denied"      // refused SEND, SUBSCRIBE or command to the schedule
+	kindTransaction broker.ErrorKind = "transaction" // unknown, twice, missing, or where there is none
 	kindUnsupported broker.ErrorKind = "unsupported" // see unsupported.go
 	kindTimeout     broker.ErrorKind = "timeout"     // CONNECT or heart-beats did not come
 	kindShutdown    broker.ErrorKind = "shutdown"

@@ -9,15 +9,18 @@ import (
 )
 
 // fakeBroker is a broker that does everything at once, in the goroutine that asks. It knows queues and topics without windows,
-// and settles without looking at the ack mode. It is for tests of what a server does, not of what a broker does.
+// settles without looking at the ack mode, and delivers what repeats once. It is for tests of what a server does, not of
+// what a broker does.
 type fakeBroker struct {
 	mu      sync.Mutex
 	closed  bool
 	conns   uint64
 	seq     uint64
 	waiting map[broker.Address][]*broker.Message
-	subs    []*fakeSub
-	links   []*fakeLink
+	// scheduled are the SENDs whose times have not come.
+	scheduled []*broker.Op
+	subs      []*fakeSub
+	links     []*fakeLink
 	// onSubmit sees each request first, without the lock.
 	onSubmit func(*broker.Request)
 }
@@ -142,6 +145,8 @@ func (l *fakeLink) do(op *broker.Op) {
 			l.b.subs[len(l.b.subs)-1].deliver(m, false)
 		}
 		delete(l.b.waiting, to)
+	case broker.OpCancel, broker.OpCancelAll, broker.OpBrowseSchedule:
+		l.b.manage(op)
 	case broker.OpRecover:
 		for _, d := range slices.Clone(l.pending) {
 			d.sub.deliver(d.m, true)
@@ -156,29 +161,77 @@ func (b *fakeBroker) stamp(m *broker.Message) {
 	b.seq++
 	m.ID = broker.MessageID{Shard: 7, Seq: 1000 + b.seq}
 	m.Timestamp = time.Now().UnixMilli()
-	if m.Delay > 0 {
+	switch {
+	case m.Delay > 0:
 		m.DeliverAt = m.Timestamp + m.Delay
+	case m.Plan != nil:
+		m.DeliverAt, _ = m.Plan.Due(time.UnixMilli(m.Timestamp))
 	}
-	if m.DeliverAt > m.Timestamp && m.ScheduledID == "" {
+	switch {
+	case m.DeliverAt <= m.Timestamp:
+		m.DeliverAt = 0
+	case m.ScheduledID == "":
 		m.ScheduledID = "job-" + m.ID.String()
 	}
 }
 
-// route gives a message to all of a topic, or to the first of a queue. One with a delay is gone: the fake has no timer.
+// route gives a message to all of a topic, or to the first of a queue, when its time has come.
 func (b *fakeBroker) route(op *broker.Op) {
 	if op.Message.DeliverAt > op.Message.Timestamp {
+		b.schedule(op)
 		return
 	}
+	b.give(op.To, op.Message)
+}
+
+func (b *fakeBroker) give(to broker.Address, m *broker.Message) {
 	for _, s := range b.subs {
-		if s.op.From == op.To {
-			s.deliver(op.Message, false)
-			if op.To.Kind == broker.Queue {
+		if s.op.From == to {
+			s.deliver(m, false)
+			if to.Kind == broker.Queue {
 				return
 			}
 		}
 	}
-	if op.To.Kind == broker.Queue {
-		b.waiting[op.To] = append(b.waiting[op.To], op.Message)
+	if to.Kind == broker.Queue {
+		b.waiting[to] = append(b.waiting[to], m)
+	}
+}
+
+func (b *fakeBroker) schedule(op *broker.Op) {
+	kept := *op
+	b.scheduled = append(b.scheduled, &kept)
+	time.AfterFunc(time.Until(time.UnixMilli(op.Message.DeliverAt)), func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if i := slices.Index(b.scheduled, &kept); i >= 0 {
+			b.scheduled = slices.Delete(b.scheduled, i, i+1)
+			b.give(kept.To, kept.Message)
+		}
+	})
+}
+
+// manage does a command to the schedule.
+func (b *fakeBroker) manage(op *broker.Op) {
+	named := func(s *broker.Op) bool {
+		at := s.Message.DeliverAt
+		if op.Kind == broker.OpCancel {
+			return s.Message.ScheduledID == op.Schedule.ID
+		}
+		return op.Schedule.From <= at && at <= op.Schedule.Until
+	}
+	if op.Kind != broker.OpBrowseSchedule {
+		b.scheduled = slices.DeleteFunc(b.scheduled, named)
+		return
+	}
+	for _, s := range b.scheduled {
+		if named(s) {
+			b.seq++
+			answer := *s.Message
+			answer.ID.Seq = 1000 + b.seq
+			answer.Header.Raw = append([]byte("original-destination:"+s.Message.Destination+"\n"), answer.Header.Raw...)
+			b.give(op.Schedule.ReplyTo, &answer)
+		}
 	}
 }
 

@@ -10,19 +10,16 @@ const (
 	priorityHeader
 	persistentHeader
 	timestampHeader
-	expiresHeader
-	delayToHeader
 	replyToHeader
 	// read and dropped: requests to the broker
 	destinationHeader
 	transactionHeader
 	receiptHeader
 	messageIDHeader
-	delayHeader
-	deliverAtHeader
-	scheduledIDHeader
 	// dropped: ours to write, or none of a receiver's business
 	droppedHeader
+	// of when the message is due or how long it lives: read, and passed on or not, as package schedule says
+	timeHeader
 	// refused where it asks for something, see unsupported.go, else dropped
 	refusedHeader
 )
@@ -49,20 +46,10 @@ func classify(name []byte) class {
 		return persistentHeader // its absence is NON_PERSISTENT to JMS clients
 	case "timestamp":
 		return timestampHeader
-	case "expires":
-		return expiresHeader
-	case "JMS_DESTINATION":
-		return delayToHeader
 	case "reply-to":
 		return replyToHeader
 	case "message-id":
 		return messageIDHeader // MESSAGE has ours, or the sender's where it begins with ID:
-	case "delay":
-		return delayHeader // a resend must not be delayed again
-	case "deliver-at":
-		return deliverAtHeader // MESSAGE has ours, the time that came of it
-	case "scheduled-id":
-		return scheduledIDHeader // MESSAGE has it as scheduledJobId
 
 	case "content-length":
 		return droppedHeader // MESSAGE begins with it
@@ -83,13 +70,16 @@ func classify(name []byte) class {
 		"x-death-reason", "x-first-death-queue":
 		return droppedHeader // only a dead letter has them
 
-	case "deliver-schedule", "schedule-zone",
+	// All of schedule.Headers, so that one look-up is enough for a header that is none of them.
+	case "delay", "deliver-at", "deliver-schedule",
 		"AMQ_SCHEDULED_DELAY", "AMQ_SCHEDULED_PERIOD", "AMQ_SCHEDULED_REPEAT", "AMQ_SCHEDULED_CRON",
 		"AMQ_SCHEDULED_TIME", "_AMQ_SCHED_DELIVERY", "JMS_JBOSS_SCHEDULED_DELIVERY", "JMS_OracleDelay", "JMSXRcvTimestamp",
-		"JMS_BEA_TimeToDeliver", "JMS_BEA_DeliveryTime", "JMSDeliveryTime", "JMSDeliveryDelay", "x-delay",
-		"AMQ_SCHEDULER_ACTION",
-		"ttl", "expiration", "x-message-ttl", "redelivery-limit",
-		"dedup-id", "_AMQ_DUPL_ID", "JMSXGroupID", "message_group", "retain":
+		"JMS_BEA_TimeToDeliver", "JMS_BEA_DeliveryTime", "JMSDeliveryTime", "JMSDeliveryDelay", "x-delay", "DELIVERY_TIME",
+		"scheduled-id", "schedule-zone",
+		"expires", "ttl", "expiration", "x-message-ttl":
+		return timeHeader
+
+	case "redelivery-limit", "dedup-id", "_AMQ_DUPL_ID", "JMSXGroupID", "message_group", "retain":
 		return refusedHeader
 	}
 	return passedHeader

@@ -6,6 +6,7 @@ import (
 
 	"footfall/auth"
 	"footfall/frames"
+	"footfall/schedule"
 )
 
 // Options are the settings of a Server. The zero value of each field means its
@@ -47,6 +48,17 @@ type Options struct {
 	QueuePrefixes, TopicPrefixes []string
 	// RequireSubscriptionID refuses SUBSCRIBE without id in STOMP 1.1 and 1.2, where else the destination is the id.
 	RequireSubscriptionID bool
+	// Schedule bounds what senders ask of delays and schedules, see schedule.Options: at most 1000 repeats, 10 ms
+	// between them, 5 s between two times that mean the same, and UTC for schedules without a zone. A
+	// zone of that name must exist.
+	Schedule schedule.Options
+	// DelayQueues are the names of the queues that take messages for other destinations and
+	// times, in their headers JMS_DESTINATION and DELIVERY_TIME: DELAYED_QUEUE. An empty list
+	// that is not nil is none.
+	DelayQueues []string
+	// NoScheduleManagement refuses commands to ActiveMQ.Scheduler.Management, by which those who have auth.Manage
+	// list and take back what is scheduled.
+	NoScheduleManagement bool
 	// Log is where a server tells what it does: slog.Default().
 	Log *slog.Logger
 }
@@ -105,6 +117,12 @@ func (o Options) withDefaults() Options {
 	}
 	if o.TopicPrefixes == nil {
 		o.TopicPrefixes = []string{"/topic/", "topic://", "jms.topic.", "/exchange/amq.topic/"}
+	}
+	if o.Schedule.Zones == nil {
+		o.Schedule.Zones = new(schedule.Zones)
+	}
+	if o.DelayQueues == nil {
+		o.DelayQueues = []string{"DELAYED_QUEUE"}
 	}
 	if o.Log == nil {
 		o.Log = slog.Default()

@@ -3,7 +3,6 @@ package server
 import (
 	"bytes"
 	"strings"
-	"time"
 
 	"footfall/broker"
 	"footfall/frames"
@@ -15,6 +14,11 @@ import (
 type sendHeaders struct {
 	values [droppedHeader][]byte
 	kept   int // octets of the spans
+	// times are those that say when the message is due and how long it lives, decoded; nil, as for nearly every
+	// SEND, when there are none.
+	times *schedule.Request
+	// forwarded says that the SEND was to a delay queue, and goes on to another destination.
+	forwarded bool
 }
 
 // span is a run of header lines that are passed on.
@@ -34,15 +38,25 @@ func (s *session) send(f *frames.Frame) error {
 	if err != nil {
 		return err
 	}
-	if to := h.values[delayToHeader]; to != nil && t.address == (broker.Address{Kind: broker.Queue, Name: delayQueue}) {
-		return unsupported("the delay queue", "JMS_DESTINATION", f.Header.Decode(to))
+	switch t.role {
+	case management:
+		if action, ok := f.Header.Get(actionHeader); ok {
+			return s.manage(f, &h, t, action)
+		}
+	case delayQueue:
+		if t, err = s.forward(f, &h, t); err != nil {
+			return err
+		}
 	}
 	m, err := s.message(f, &h, t)
 	if err != nil {
 		return err
 	}
 	op := broker.Op{Kind: broker.OpSend, To: t.address, Message: m}
-	size := opBytes + messageBytes + len(m.Header.Raw) + len(m.Body)
+	size := opBytes + messageBytes + len(m.Header.Raw) + len(m.Body) + len(m.ScheduledID)
+	if m.Plan != nil {
+		size += planBytes
+	}
 	if id := h.values[transactionHeader]; id != nil {
 		if err := s.sendInTransaction(f, id, op, size); err != nil {
 			return err
@@ -57,8 +71,12 @@ func (s *session) send(f *frames.Frame) error {
 	return nil
 }
 
-// messageBytes is about what a message takes in memory, without header block and body.
-const messageBytes = 192
+// messageBytes is about what a message takes in memory, without header block and body; planBytes is what a
+// schedule takes beside it.
+const (
+	messageBytes = 240
+	planBytes    = 1 << 10
+)
 
 // scan walks the header block once: it notes what means something and, in s.spans, what is passed on.
 func (s *session) scan(block frames.Header, h *sendHeaders) error {
@@ -70,7 +88,10 @@ func (s *session) scan(block frames.Header, h *sendHeaders) error {
 		if c.isRead() && h.values[c] == nil {
 			h.values[c] = value
 		}
-		if c == refusedHeader {
+		switch c {
+		case timeHeader:
+			c = h.time(name, block.Decode(value))
+		case refusedHeader:
 			text := block.Decode(value)
 			if what, asked := sendFeature(string(name), text); asked {
 				return unsupported(what, string(name), text)
@@ -120,8 +141,10 @@ func (s *session) message(f *frames.Frame, h *sendHeaders, t *target) (*broker.M
 	if err := readValues(f, h, m); err != nil {
 		return nil, err
 	}
-	if err := readTime(f, h, m); err != nil {
-		return nil, err
+	if h.times != nil {
+		if err := s.readTimes(h, m); err != nil {
+			return nil, err
+		}
 	}
 	size := h.kept
 	if !f.Owned {
@@ -140,6 +163,9 @@ func (s *session) message(f *frames.Frame, h *sendHeaders, t *target) (*broker.M
 	} else {
 		m.Body = append(memory[h.kept:], f.Body...)
 	}
+	if h.forwarded {
+		m.Header = without(m.Header, delayToHeader, schedule.HeaderDeliveryTime.String())
+	}
 	return m, nil
 }
 
@@ -156,54 +182,10 @@ func readValues(f *frames.Frame, h *sendHeaders, m *broker.Message) error {
 			return badBool(f.Command, "persistent", f.Header.Decode(raw))
 		}
 	}
-	if raw := h.values[expiresHeader]; raw != nil && !isInteger(string(raw)) {
-		return badHeader(f.Command, "expires", f.Header.Decode(raw), "a time in milliseconds since the epoch is wanted")
-	}
 	if raw := h.values[messageIDHeader]; raw != nil {
 		if id := f.Header.Decode(raw); shownUserID(id) {
 			m.UserID = id
 		}
 	}
 	return nil
-}
-
-// readTime reads when a message may be delivered.
-func readTime(f *frames.Frame, h *sendHeaders, m *broker.Message) error {
-	delay, at := h.values[delayHeader], h.values[deliverAtHeader]
-	switch {
-	case delay == nil && at == nil:
-		return nil
-	case delay != nil && at != nil:
-		return refusal(kindHeader, "SEND with delay %s and deliver-at %s: only one of them can count",
-			quote(f.Header.Decode(delay)), quote(f.Header.Decode(at)))
-	case delay != nil:
-		text := f.Header.Decode(delay)
-		d, err := schedule.ParseDelay(text)
-		if err != nil {
-			return badTime("delay", text, err)
-		}
-		// Never early: a part of a millisecond counts as a whole one.
-		m.Delay = max(int64((d+time.Millisecond-1)/time.Millisecond), 0)
-	default:
-		text := f.Header.Decode(at)
-		ms, err := schedule.ParseInstant(text)
-		if err != nil {
-			return badTime("deliver-at", text, err)
-		}
-		m.DeliverAt = max(ms, 0)
-	}
-	id := h.values[scheduledIDHeader]
-	if len(id) > maxID {
-		return tooLong(f.Command, "scheduled-id", len(id))
-	}
-	if m.Delay != 0 || m.DeliverAt != 0 {
-		m.ScheduledID = f.Header.Decode(id)
-	}
-	return nil
-}
-
-func badTime(name, text string, err error) error {
-	e := refusal(kindHeader, "SEND with %s %s", name, quote(text))
-	e.Detail = err.Error()
-	return e
 }

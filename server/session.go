@@ -1,6 +1,8 @@
 package server
 
 import (
+	"time"
+
 	"footfall/auth"
 	"footfall/broker"
 	"footfall/frames"
@@ -16,9 +18,11 @@ const (
 // opBytes is about what an operation takes in memory, without its message.
 const opBytes = 256
 
-// session turns the frames of one connection into operations. It does no I/O and knows no clock.
+// session turns the frames of one connection into operations. It does no I/O, but for the first look at a time zone.
 type session struct {
 	shared *sharedState
+	// clock tells the time. It is asked only when a SEND says when its message is due.
+	clock func() time.Time
 
 	// Fixed by CONNECT.
 	version  frames.Version

@@ -2,6 +2,8 @@ package server
 
 import (
 	"errors"
+	"slices"
+	"strings"
 
 	"footfall/auth"
 	"footfall/broker"
@@ -18,6 +20,27 @@ const (
 type target struct {
 	text    string // as the client wrote it, decoded
 	address broker.Address
+	role    role
+}
+
+// role says what a SEND to a destination may mean beside storing it.
+type role uint8
+
+const (
+	plain      role = iota
+	delayQueue      // may be forwarded, see forward
+	management      // may be a command, see manage
+)
+
+// roleOf tells what a SEND to a destination may mean.
+func (o *Options) roleOf(to broker.Address) role {
+	switch {
+	case strings.EqualFold(to.Name, managementName):
+		return management // ActiveMQ looks at the name only, in any case
+	case to.Kind == broker.Queue && slices.Contains(o.DelayQueues, to.Name):
+		return delayQueue
+	}
+	return plain
 }
 
 // targets are the destinations that a session sent to, by their text on the wire, so
@@ -52,9 +75,19 @@ func (s *session) sendTarget(block frames.Header, raw []byte) (*target, error) {
 	if err := s.authorize(auth.Send, address, text); err != nil {
 		return nil, err
 	}
-	t := &target{text, address}
+	t := &target{text, address, s.shared.options.roleOf(address)}
 	s.targets.add(raw, t)
 	return t, nil
+}
+
+// under says which header named a destination that is refused.
+func under(header string, err error) error {
+	if err == nil {
+		return nil
+	}
+	e := *asError(err)
+	e.Message = header + ": " + e.Message
+	return &e
 }
 
 // authorize asks whether the user may do action to a destination.

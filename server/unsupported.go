@@ -43,27 +43,15 @@ func emptyOrZero(value string) bool { return strings.Trim(value, "0") == "" }
 // the value asks for nothing; such a header is dropped.
 func sendFeature(name, value string) (what string, asked bool) {
 	switch name {
-	case "schedule-zone":
-		return "", false // means something only beside deliver-schedule
-	case "ttl", "expiration", "x-message-ttl":
-		return "expiry of messages", !emptyOrZero(value)
 	case "redelivery-limit":
 		return "redelivery limits", !empty(value)
 	case "dedup-id", "_AMQ_DUPL_ID":
 		return "detection of duplicates", !empty(value)
 	case "JMSXGroupID", "message_group":
 		return "message groups", !empty(value)
-	case "retain":
-		return "retained messages", !empty(value)
-	case "AMQ_SCHEDULER_ACTION":
-		return "management of the schedule by messages", !empty(value)
 	}
-	return "a way of delay", !empty(value)
+	return "retained messages", !empty(value)
 }
-
-// delayQueue is where messages wait that name another destination and a time, in the pattern for JMS providers
-// that have no delays.
-const delayQueue = "DELAYED_QUEUE"
 
 // subscribeFeatures returns the headers of SUBSCRIBE that are refused, to a destination of any kind.
 func subscribeFeatures() []feature {

@@ -53,12 +53,6 @@ func parseCount(text string) (int, bool) {
 	return int(n), true
 }
 
-// isInteger says whether text is an integer, of any size.
-func isInteger(text string) bool {
-	_, ok := parseCount(strings.TrimPrefix(text, "-"))
-	return ok
-}
-
 // parsePriority reads a priority; beyond 0 to 9 the nearest of these counts.
 func parsePriority(text string) (uint8, bool) {
 	digits := strings.TrimPrefix(text, "-")
