@@ -1,247 +1,285 @@
 package broker
 
 import (
-	"cmp"
-	"container/heap"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
+	"strings"
 
+	"footfall/schedule"
 	"footfall/store"
 )
 
-// agenda is what waits for its time in one shard. Like a backlog it is a window:
-// all that is due up to edge is in memory, the rest in the store only.
+// agenda is what waits for its time in one shard.
 type agenda struct {
-	heap    dueHeap
-	bytes   int64
-	whole   bool
-	edge    dueTime
-	page    *duePage
+	timeline
 	account store.Schedule
 	touched bool
 }
 
-// dueTime orders what waits: by time, then in the order it was sent.
-type dueTime struct {
-	at  int64
-	seq store.Seq
-}
-
-func (t dueTime) compare(o dueTime) int {
-	return cmp.Or(cmp.Compare(t.at, o.at), cmp.Compare(t.seq, o.seq))
-}
-
-type dueItem struct {
-	due  dueTime
-	dest *destination
-	m    *Message
-}
-
-// duePage is a scan that is under way.
-type duePage struct {
-	added []dueItem
-	bytes int64
-	cut   dueTime
-	isCut bool
-}
-
-// memoryAgenda is what waits for its time and is not persistent.
-type memoryAgenda struct{ heap dueHeap }
-
-// An agenda keeps at least half of this in memory, if there is as much.
-const (
-	agendaItems = 2048
-	agendaBytes = 1 << 20
-)
-
 // fireBatch bounds what takes its place in one round, so that live traffic goes on.
 const fireBatch = 1000
 
-// schedule has m wait for its time.
-func (c *core) schedule(d *destination, m *Message) {
-	if m.ScheduledID == "" {
+// setTimes finds out when m is due and when it expires, from what the sender asked for and from now on.
+func (c *core) setTimes(to Address, m *Message) *Error {
+	switch {
+	case m.Plan != nil:
+		at, ok := m.Plan.Due(c.now)
+		if !ok {
+			return &Error{Kind: KindInvalid, Message: "the schedule of the message for " + to.String() + " names no time before the year 10000"}
+		}
+		m.DeliverAt = at
+		if job, ok := m.Plan.Repeat.Start(c.now); ok && m.Plan.Kind == schedule.Repeating {
+			m.job = &job
+		}
+		m.Plan = nil
+	case m.Delay != 0:
+		m.DeliverAt, m.Delay = c.ms+min(m.Delay, math.MaxInt64-c.ms), 0
+	}
+	if m.job == nil { // each message of a job lives from its own time on
+		m.lives(c.ms)
+	}
+	if m.DeliverAt <= c.ms && m.job == nil {
+		m.DeliverAt = 0
+		if !m.ChosenID {
+			m.ScheduledID = ""
+		}
+	}
+	return nil
+}
+
+// wait has m wait for its time.
+func (c *core) wait(d *destination, m *Message) {
+	if !m.ChosenID {
 		m.ScheduledID = m.ID.String()
+		if m.job == nil {
+			// It says where the message waits, so that it is found without an index.
+			m.ScheduledID += "." + strconv.FormatInt(m.DeliverAt, 36)
+		}
 	}
-	item := dueItem{dueTime{m.DeliverAt, store.Seq(m.ID.Seq)}, d, m}
-	if !m.Persistent {
-		c.hold(m)
-		heap.Push(&c.loose.heap, item)
-		return
-	}
+	t := &timed{due: dueTime{m.DeliverAt, store.Seq(m.ID.Seq)}, stored: m.Persistent, dest: d, m: m}
 	c.keep(d)
-	a := &c.agendas[d.shard]
-	a.account.Shard = d.shard
-	c.scratch = appendHead(c.scratch[:0], m, d.id)
+	if t.stored {
+		c.storeDue(t)
+		if m.named() {
+			c.putName(t)
+		}
+	}
+	c.addDue(t)
+}
+
+// waitingPlace reads what wait wrote: the place of a message that has no name.
+func waitingPlace(id string) (store.DueKey, bool) {
+	i := strings.LastIndexByte(id, '.')
+	if i < 0 {
+		return store.DueKey{}, false
+	}
+	m, ok := ParseMessageID(id[:i])
+	at, err := strconv.ParseInt(id[i+1:], 36, 64)
+	if !ok || err != nil || m.Shard >= store.Shards || at <= 0 {
+		return store.DueKey{}, false
+	}
+	return store.DueKey{Shard: store.Shard(m.Shard), At: at, Seq: store.Seq(m.Seq)}, true
+}
+
+// storeDue writes a message that waits, in a place of its own.
+func (c *core) storeDue(t *timed) {
+	m, shard := t.m, t.dest.shard
+	a := &c.agendas[shard]
+	c.scratch = appendHead(c.scratch[:0], m, t.dest.id)
 	m.head = uint32(len(c.scratch))
-	m.blob = c.batch.PutDue(item.key(d.shard), c.scratch, m.Body)
-	c.put |= 1 << d.shard
+	if m.blob != (store.Blob{}) {
+		c.batch.PutDueBlob(t.key(), c.scratch, m.blob)
+	} else {
+		m.blob = c.batch.PutDue(t.key(), c.scratch, m.Body)
+	}
+	c.put |= 1 << shard
+	a.account.Shard = shard
 	a.account.Count++
 	a.account.Bytes += m.octets()
 	a.touched = true
-	switch {
-	case a.whole || item.due.compare(a.edge) <= 0:
-		c.hold(m)
-		a.push(item)
-		c.trimAgenda(a)
-	case a.page != nil:
-		a.page.add(item)
+}
+
+// dropDue takes it out of its place; the body stays where keepBlob says that it moves on in this batch.
+func (c *core) dropDue(t *timed, octets uint64, blob store.Blob, keepBlob bool) {
+	a := &c.agendas[t.dest.shard]
+	c.batch.DropDue(t.key(), blob, keepBlob)
+	a.account.Count--
+	a.account.Bytes -= octets
+	a.touched = true
+	a.gone(t.due.seq)
+	if c.searches > 0 {
+		c.dropped[t.key()] = true
 	}
 }
 
-func (i *dueItem) key(shard store.Shard) store.DueKey {
-	return store.DueKey{Shard: shard, At: i.due.at, Seq: i.due.seq}
+func (t *timed) key() store.DueKey {
+	return store.DueKey{Shard: t.dest.shard, At: t.due.at, Seq: t.due.seq}
 }
 
-func (a *agenda) push(i dueItem) {
-	heap.Push(&a.heap, i)
-	a.bytes += i.m.Size()
-}
-
-func (a *agenda) pop() dueItem {
-	i := heap.Pop(&a.heap).(dueItem)
-	a.bytes -= i.m.Size()
-	return i
-}
-
-// trimAgenda drops the later half of a window that grew beyond its size.
-func (c *core) trimAgenda(a *agenda) {
-	if len(a.heap) <= agendaItems && (a.bytes <= agendaBytes || len(a.heap) < 2) {
-		return
+// addDue puts what waits into the agenda's window, as far as it belongs there.
+func (c *core) addDue(t *timed) {
+	if !t.stored {
+		c.loose[t.m.ScheduledID] = append(c.loose[t.m.ScheduledID], t)
 	}
-	slices.SortFunc(a.heap, func(x, y dueItem) int { return x.due.compare(y.due) })
-	half := len(a.heap) / 2
-	for _, i := range a.heap[half:] {
-		a.bytes -= i.m.Size()
-		c.unhold(i.m)
+	dropped, kept := c.agendas[t.dest.shard].add(t)
+	if kept {
+		c.hold(t.m)
 	}
-	clear(a.heap[half:])
-	a.heap = a.heap[:half] // sorted, so it is a heap
-	a.whole, a.edge = false, a.heap[half-1].due
-	if a.page != nil {
-		a.page.isCut, a.page.cut = true, dueTime{}
+	for _, d := range dropped {
+		c.unhold(d.m)
 	}
 }
 
-func (p *duePage) add(i dueItem) {
-	if len(p.added) < maxAdded && p.bytes < agendaBytes {
-		p.added = append(p.added, i)
-		p.bytes += i.m.Size()
-		return
-	}
-	if !p.isCut || i.due.compare(p.cut) < 0 {
-		p.isCut, p.cut = true, i.due
-	}
-}
-
-// fire gives what is due its place.
+// fire gives what is due its place, in the order of the times.
 func (c *core) fire() {
 	budget := fireBatch
 	for s := range c.agendas {
 		a := &c.agendas[s]
-		for budget > 0 && len(a.heap) > 0 && a.heap[0].due.at <= c.ms && a.heap[0].due.seq <= c.synced[s] {
-			i := a.pop()
+		for budget > 0 {
+			t := a.first()
+			if t == nil || t.due.at > c.ms || t.stored && t.due.seq > c.synced[s] {
+				break
+			}
 			budget--
-			a.account.Count--
-			a.account.Bytes -= i.m.octets()
-			a.touched = true
-			c.batch.DropDue(i.key(store.Shard(s)), i.m.blob, i.dest.addr.Kind == Queue)
-			c.takePlace(i)
+			a.remove(t)
+			c.forgetLoose(t)
+			c.fired(t)
 		}
-		if !a.whole && a.page == nil && len(a.heap) < agendaItems/4 {
-			a.page = &duePage{}
-			c.loads = append(c.loads, load{agenda: a, shard: store.Shard(s)})
+		if a.low() {
+			c.loadDue(a, store.Shard(s))
 		}
 	}
-	for h := &c.loose.heap; budget > 0 && len(*h) > 0 && (*h)[0].due.at <= c.ms; budget-- {
-		c.takePlace(heap.Pop(h).(dueItem))
+}
+
+// fired carries out what t was waiting for.
+func (c *core) fired(t *timed) {
+	c.stats.Fired++
+	m, d := t.m, t.dest
+	if m.job != nil {
+		c.firedJob(t)
+		return
 	}
+	if t.stored {
+		c.dropDue(t, m.octets(), m.blob, d.addr.Kind == Queue)
+		if m.named() {
+			c.dropName(d, m.ScheduledID)
+		}
+	}
+	c.takePlace(d, m)
+	c.unhold(m)
+}
+
+// firedJob gives one message of a job its place, and has the job wait for the next time.
+func (c *core) firedJob(t *timed) {
+	m, d := t.m, t.dest
+	copied := m.firing(t.due.at)
+	job := *m.job
+	more := job.Fire(c.now) && !m.expired(job.Due())
+	if t.stored {
+		c.dropDue(t, m.octets(), m.blob, more)
+	}
+	if more {
+		m.job, m.DeliverAt = &job, job.Due()
+		next := &timed{due: dueTime{m.DeliverAt, c.next(d.shard)}, stored: t.stored, dest: d, m: m}
+		if next.stored {
+			c.storeDue(next)
+			c.putName(next)
+		}
+		c.addDue(next)
+	} else if t.stored {
+		c.dropName(d, m.ScheduledID)
+	}
+	c.unhold(m)
+	c.takePlace(d, copied)
 }
 
 // takePlace gives a message whose time has come its place behind what is there.
-func (c *core) takePlace(i dueItem) {
-	c.stats.Fired++
-	if i.dest.addr.Kind == Topic {
-		c.publish(c.dests[i.dest.addr], i.m)
-	} else {
-		c.enqueue(i.dest.queue, i.m, c.next(i.dest.shard))
+func (c *core) takePlace(d *destination, m *Message) {
+	seq := c.next(d.shard)
+	if m.ID == (MessageID{}) {
+		m.ID = MessageID{Shard: uint8(d.shard), Seq: uint64(seq)}
 	}
-	c.unhold(i.m)
+	switch {
+	case m.expired(c.ms):
+		c.discard(d, m)
+	case d.addr.Kind == Topic:
+		c.publish(c.dests[d.addr], m)
+	default:
+		c.enqueue(d.queue, m, seq)
+	}
 }
 
-// nextDue returns the earliest time at which fire has something to do, in
-// milliseconds since the epoch. What is not on disk yet is looked at when it is.
+// discard drops a message that expired while it waited, with the body that was to move on.
+func (c *core) discard(d *destination, m *Message) {
+	if m.blob != (store.Blob{}) && d.addr.Kind == Queue {
+		c.batch.DropBlob(store.Shard(d.shard), m.blob)
+	}
+	c.expired(d, m)
+}
+
+// nextDue returns the earliest time at which something is due or expires, in milliseconds
+// since the epoch. What is not on disk yet is looked at when it is.
 func (c *core) nextDue() (int64, bool) {
-	var least int64
-	found := false
-	consider := func(at int64) {
-		if !found || at < least {
-			least, found = at, true
-		}
-	}
+	least := int64(math.MaxInt64)
 	for s := range c.agendas {
-		if h := c.agendas[s].heap; len(h) > 0 && h[0].due.seq <= c.synced[s] {
-			consider(h[0].due.at)
+		for _, l := range []*timeline{&c.agendas[s].timeline, &c.expiries[s]} {
+			if t := l.first(); t != nil && (!t.stored || t.due.seq <= c.synced[s]) {
+				least = min(least, t.due.at)
+			}
 		}
 	}
-	if h := c.loose.heap; len(h) > 0 {
-		consider(h[0].due.at)
+	return least, least < math.MaxInt64
+}
+
+// loadDue asks for the next page of an agenda.
+func (c *core) loadDue(a *agenda, shard store.Shard) {
+	scan := store.DueScan{
+		From: store.DueKey{Shard: shard, At: a.edge.at, Seq: a.edge.seq + 1}, Until: math.MaxInt64,
+		MaxCount: timelineItems / 2, MaxBytes: timelineBytes / 2,
 	}
-	return least, found
+	c.loads = append(c.loads, func(s Store, after uint64) (func(), error) {
+		scan.After = after
+		read, more, err := readDues(s, scan, c.zones)
+		if err != nil {
+			return nil, err
+		}
+		return func() {
+			items, err := c.dueItems(shard, read)
+			if err != nil {
+				c.opt.Fatal(err)
+				return
+			}
+			for _, t := range a.loaded(items, more) {
+				c.hold(t.m)
+			}
+		}, nil
+	})
 }
 
 // dueItems finds the destinations of what was read.
-func (c *core) dueItems(shard store.Shard, read []waitingMessage) ([]dueItem, error) {
-	items := make([]dueItem, len(read))
+func (c *core) dueItems(shard store.Shard, read []waitingMessage) ([]*timed, error) {
+	items := make([]*timed, len(read))
 	for i, w := range read {
 		d := c.byID[destinationKey{shard, w.target}]
 		if d == nil {
 			return nil, fmt.Errorf("%w: message %v waits for a destination that does not exist", errRecord, w.m.ID)
 		}
-		items[i] = dueItem{w.due, d, w.m}
+		items[i] = &timed{due: w.due, stored: true, dest: d, m: w.m}
 	}
 	return items, nil
 }
 
-// dueLoaded takes in a page of the agenda.
-func (c *core) dueLoaded(a *agenda, items []dueItem, more bool) {
-	p := a.page
-	a.page = nil
-	if p.isCut && p.cut == (dueTime{}) {
-		return // the window was cut meanwhile, so this page does not join it; fire asks again
+// forgetLoose takes what waits in memory only out of the index of its ids.
+func (c *core) forgetLoose(t *timed) {
+	if t.stored {
+		return
 	}
-	a.whole = !more
-	if more {
-		a.edge = items[len(items)-1].due
+	id := t.m.ScheduledID
+	if rest := slices.DeleteFunc(c.loose[id], func(o *timed) bool { return o == t }); len(rest) > 0 {
+		c.loose[id] = rest
+		return
 	}
-	if p.isCut && (a.whole || p.cut.compare(a.edge) <= 0) {
-		a.whole, a.edge = false, dueTime{p.cut.at, p.cut.seq - 1}
-	}
-	seen := make(map[store.Seq]bool, len(p.added))
-	take := func(i dueItem) {
-		if !seen[i.due.seq] && (a.whole || i.due.compare(a.edge) <= 0) {
-			c.hold(i.m)
-			a.push(i)
-		}
-	}
-	for _, i := range p.added {
-		take(i)
-		seen[i.due.seq] = true
-	}
-	for _, i := range items {
-		take(i)
-	}
-}
-
-type dueHeap []dueItem
-
-func (h dueHeap) Len() int           { return len(h) }
-func (h dueHeap) Less(i, j int) bool { return h[i].due.compare(h[j].due) < 0 }
-func (h dueHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *dueHeap) Push(x any)        { *h = append(*h, x.(dueItem)) }
-func (h *dueHeap) Pop() any {
-	old := *h
-	i := old[len(old)-1]
-	old[len(old)-1] = dueItem{}
-	*h = old[:len(old)-1]
-	return i
+	delete(c.loose, id)
 }

@@ -3,7 +3,6 @@ package broker
 import (
 	"context"
 	"errors"
-	"math"
 	"time"
 
 	"footfall/store"
@@ -17,6 +16,9 @@ type Store interface {
 	Submit(b *store.Batch, done func(store.Outcome)) (number uint64)
 	ScanRefs(store.RefScan) (refs []store.Ref, more bool, err error)
 	ScanDue(store.DueScan) (dues []store.Due, more bool, err error)
+	ScanExpiries(store.ExpiryScan) (found []store.Expiry, more bool, err error)
+	FindNames(after uint64, shard store.Shard, name string) ([]store.ScheduleName, error)
+	FindDue(after uint64, k store.DueKey, body bool) (due store.Due, bytes uint64, ok bool, err error)
 }
 
 // Broker is the queue engine: the loop and what hands it work.
@@ -149,7 +151,7 @@ func (b *Broker) perform() {
 	}
 	for i, l := range c.loads {
 		b.load(l)
-		c.loads[i] = load{}
+		c.loads[i] = nil
 	}
 	c.loads = c.loads[:0]
 	for i, conn := range c.changed {
@@ -177,41 +179,16 @@ func (b *Broker) outcome(o store.Outcome) {
 	}
 }
 
-// load reads a page off the loop and has the loop take it in.
-func (b *Broker) load(l load) {
-	c := b.core
-	if l.queue != nil {
-		l.refs.After = b.last
-		b.loader.add(func() {
-			entries, more, err := readRefs(b.store, l.refs)
-			if err != nil {
-				b.opt.Fatal(err)
-				return
-			}
-			b.inbox.run(func() { c.loaded(l.queue, entries, more) })
-		})
-		return
-	}
-	scan := store.DueScan{
-		After:    b.last,
-		From:     store.DueKey{Shard: l.shard, At: l.agenda.edge.at, Seq: l.agenda.edge.seq + 1},
-		Until:    math.MaxInt64,
-		MaxCount: agendaItems / 2, MaxBytes: agendaBytes / 2,
-	}
+// load reads off the loop and has the loop take in what was read.
+func (b *Broker) load(read load) {
+	after := b.last
 	b.loader.add(func() {
-		waiting, more, err := readDues(b.store, scan)
+		then, err := read(b.store, after)
 		if err != nil {
 			b.opt.Fatal(err)
 			return
 		}
-		b.inbox.run(func() {
-			items, err := c.dueItems(l.shard, waiting)
-			if err != nil {
-				b.opt.Fatal(err)
-				return
-			}
-			c.dueLoaded(l.agenda, items, more)
-		})
+		b.inbox.run(then)
 	})
 }
 

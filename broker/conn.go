@@ -39,6 +39,8 @@ type Conn struct {
 	unwrittenBytes int64
 	full           bool // unwrittenBytes kept a delivery back
 
+	searching bool // its parked operation waits for a search of the store
+
 	parked       *parked // what waits, nil when nothing does
 	ended        bool    // no further output: failed, disconnected or gone
 	disconnected bool    // ended by DISCONNECT

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"time"
 
+	"footfall/schedule"
 	"footfall/store"
 )
 
@@ -16,13 +17,24 @@ type core struct {
 	now time.Time // of this round
 	ms  int64     // the same in milliseconds since the epoch
 
-	epoch   uint32
-	seq     [store.Shards]store.Seq // last given
-	synced  [store.Shards]store.Seq // last on disk
-	dests   map[Address]*destination
-	byID    map[destinationKey]*destination
-	agendas [store.Shards]agenda
-	loose   memoryAgenda
+	epoch    uint32
+	seq      [store.Shards]store.Seq // last given
+	synced   [store.Shards]store.Seq // last on disk
+	dests    map[Address]*destination
+	byID     map[destinationKey]*destination
+	backlogs map[backlogKey]*backlog // of queues
+	zones    *schedule.Zones
+	agendas  [store.Shards]agenda
+	loose    map[string][]*timed // what waits in memory only, by its id
+	expiries [store.Shards]timeline
+
+	// While the store is searched for what waits, what happens to it is kept here.
+	searches int
+	dropped  map[store.DueKey]bool
+	renamed  map[scheduleName]namedPlace
+	fresh    map[scheduleName]found // what the search came upon that is being taken in
+	hits     []found                // of hitsID
+	hitsID   string
 
 	conns map[uint64]*Conn
 	slab  deliveries
@@ -77,9 +89,11 @@ func newCore(opt Options, batch *store.Batch) *core {
 	c := &core{
 		opt: opt, batch: batch, number: 1, round: &roundEffects{number: 1},
 		dests: map[Address]*destination{}, byID: map[destinationKey]*destination{}, conns: map[uint64]*Conn{},
+		backlogs: map[backlogKey]*backlog{}, zones: &schedule.Zones{},
+		loose: map[string][]*timed{}, dropped: map[store.DueKey]bool{}, renamed: map[scheduleName]namedPlace{},
 	}
 	for s := range c.agendas {
-		c.agendas[s].whole = true
+		c.agendas[s].whole, c.expiries[s].whole = true, true
 	}
 	return c
 }
@@ -99,6 +113,7 @@ func (c *core) begin(now time.Time) {
 // end finishes the round's state, so that what it leaves to the shell is complete.
 func (c *core) end() {
 	c.fire()
+	c.expire()
 	c.timers.run(c)
 	c.watchMemory()
 	if c.recheck {

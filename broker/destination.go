@@ -61,10 +61,17 @@ type destinationKey struct {
 	id    store.DestinationID
 }
 
+type backlogKey struct {
+	shard store.Shard
+	id    store.BacklogID
+}
+
 func (c *core) newQueue(d *destination, account store.Backlog) *backlog {
-	return &backlog{dest: d, account: account, limit: limits{
+	q := &backlog{dest: d, account: account, limit: limits{
 		messages: c.opt.BacklogMessages, bytes: c.opt.BacklogBytes, loose: looseBytes,
 	}}
+	c.backlogs[backlogKey{account.Shard, account.ID}] = q
+	return q
 }
 
 // looseBytes is what a queue may hold of non-persistent messages before they
@@ -105,6 +112,9 @@ func (c *core) recoverState(r store.Recovered) {
 		}
 		q.before = q.seen
 		d.queue = q
+	}
+	for s := range c.expiries {
+		c.expiries[s].whole = false // there is no account of these
 	}
 	for _, s := range r.Schedules {
 		c.agendas[s.Shard].account = s

@@ -9,6 +9,11 @@ func (c *core) dispatch(q *backlog) {
 		if e == nil {
 			break
 		}
+		if e.msg.expired(c.ms) && (!e.stored() || e.seq <= c.synced[q.dest.shard]) {
+			dead := q.take()
+			c.drop(q, &dead)
+			continue
+		}
 		s := q.nextOpen(c)
 		if s == nil {
 			break

@@ -34,15 +34,17 @@ func (c *core) invariants() error {
 	}
 	for s := range c.agendas {
 		a := &c.agendas[s]
-		if a.whole && len(a.heap) != int(a.account.Count) {
-			bad("agenda %d is whole with %d of %d", s, len(a.heap), a.account.Count)
+		if a.whole && a.count != int(a.account.Count) {
+			bad("agenda %d is whole with %d of %d", s, a.count, a.account.Count)
 		}
 		for _, i := range a.heap {
 			holders[i.m]++
 		}
+		c.timelineInvariants(&a.timeline, bad)
+		c.timelineInvariants(&c.expiries[s], bad)
 	}
-	for _, i := range c.loose.heap {
-		holders[i.m]++
+	if c.searches != 0 || len(c.dropped)+len(c.renamed) != 0 || c.fresh != nil || c.hits != nil {
+		bad("%d searches at rest, with %d and %d changes kept", c.searches, len(c.dropped), len(c.renamed))
 	}
 	var memory int64
 	for m, n := range holders {
@@ -150,5 +152,23 @@ func (c *core) connInvariants(conn *Conn, bad func(string, ...any)) {
 		if !s.auto() && (outstanding != s.outstanding || settled != s.settled) {
 			bad("subscription %s: %d outstanding and %d settled, kept %d and %d", s.op.ID, outstanding, settled, s.outstanding, s.settled)
 		}
+	}
+}
+
+func (c *core) timelineInvariants(l *timeline, bad func(string, ...any)) {
+	stored := 0
+	for i, t := range l.heap {
+		if t.index != i || l.bySeq[t.due.seq] != t {
+			bad("%v is misfiled in its timeline", t.due)
+		}
+		if t.stored {
+			stored++
+			if !l.covers(t.due) {
+				bad("%v lies behind the edge %v of its timeline", t.due, l.edge)
+			}
+		}
+	}
+	if stored != l.count || len(l.bySeq) != len(l.heap) {
+		bad("a timeline has %d stored of %d by number, kept %d of %d", stored, len(l.bySeq), l.count, len(l.heap))
 	}
 }

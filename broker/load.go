@@ -4,18 +4,12 @@ import (
 	"math"
 	"sync"
 
+	"footfall/schedule"
 	"footfall/store"
 )
 
-// load is a page of the store to be read: of a backlog or of an agenda.
-type load struct {
-	queue *backlog
-	refs  store.RefScan
-
-	agenda *agenda
-	shard  store.Shard
-	dues   store.DueScan
-}
+// load is something to be read of the store, off the loop. What it returns is run by the loop.
+type load func(s Store, after uint64) (then func(), err error)
 
 // refill asks for the next page of q when its window runs low.
 func (c *core) refill(q *backlog) {
@@ -32,7 +26,11 @@ func (c *core) refill(q *backlog) {
 	for i := range scan.Heads {
 		scan.Heads[i] = q.account.Lanes[i].Head
 	}
-	c.loads = append(c.loads, load{queue: q, refs: scan})
+	c.loads = append(c.loads, func(s Store, after uint64) (func(), error) {
+		scan.After = after
+		read, more, err := readRefs(s, scan, c.zones)
+		return func() { c.loaded(q, read, more) }, err
+	})
 }
 
 // notePageAddition tells a page under way of a stored message behind the window.
@@ -55,11 +53,15 @@ func (c *core) notePageAddition(q *backlog, e *entry) {
 // notePageRemoval tells it of one that is gone.
 func (c *core) notePageRemoval(q *backlog, e *entry) {
 	if p := q.page; p != nil && !placeOf(e).less(p.from) {
-		if p.removed == nil {
-			p.removed = map[store.Seq]bool{}
-		}
-		p.removed[e.seq] = true
+		p.remove(e.seq)
 	}
+}
+
+func (p *page) remove(seq store.Seq) {
+	if p.removed == nil {
+		p.removed = map[store.Seq]bool{}
+	}
+	p.removed[seq] = true
 }
 
 // loaded takes in a page: what was read, and what happened since it was asked for.
@@ -159,7 +161,7 @@ func (l *loader) close() {
 }
 
 // readRefs reads a page of a backlog.
-func readRefs(s Store, scan store.RefScan) ([]entry, bool, error) {
+func readRefs(s Store, scan store.RefScan, zones *schedule.Zones) ([]entry, bool, error) {
 	refs, more, err := s.ScanRefs(scan)
 	if err != nil {
 		return nil, false, err
@@ -167,7 +169,7 @@ func readRefs(s Store, scan store.RefScan) ([]entry, bool, error) {
 	entries := make([]entry, len(refs))
 	for i := range refs {
 		r := &refs[i]
-		m, _, err := decodeRecord(r.Head, r.Body, r.Blob)
+		m, _, err := decodeRecord(r.Head, r.Body, r.Blob, zones)
 		if err != nil {
 			return nil, false, err
 		}
@@ -191,7 +193,7 @@ type waitingMessage struct {
 }
 
 // readDues reads a page of an agenda.
-func readDues(s Store, scan store.DueScan) ([]waitingMessage, bool, error) {
+func readDues(s Store, scan store.DueScan, zones *schedule.Zones) ([]waitingMessage, bool, error) {
 	dues, more, err := s.ScanDue(scan)
 	if err != nil {
 		return nil, false, err
@@ -199,7 +201,7 @@ func readDues(s Store, scan store.DueScan) ([]waitingMessage, bool, error) {
 	read := make([]waitingMessage, len(dues))
 	for i := range dues {
 		d := &dues[i]
-		m, target, err := decodeRecord(d.Head, d.Body, d.Blob)
+		m, target, err := decodeRecord(d.Head, d.Body, d.Blob, zones)
 		if err != nil {
 			return nil, false, err
 		}

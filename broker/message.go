@@ -1,7 +1,10 @@
 package broker
 
 import (
+	"math"
+
 	"footfall/frames"
+	"footfall/schedule"
 	"footfall/store"
 )
 
@@ -24,9 +27,16 @@ type Message struct {
 	// Delay is added to the time at which the loop takes the SEND, or its COMMIT,
 	// to give DeliverAt, in milliseconds; 0 for none.
 	Delay int64
-	// ScheduledID is the name of the schedule, chosen by the sender, or made by the
-	// loop for a message with a time.
+	// Plan takes the place of both for a message that is due by a schedule, or again and again; else it is nil.
+	Plan *schedule.Plan
+	// ScheduledID is the name of the schedule, made by the loop for a message with a time
+	// unless ChosenID says that it is the sender's. A schedule of the same destination with the same
+	// chosen name is replaced, also by a message that is due at once.
 	ScheduledID string
+	ChosenID    bool
+	// Expires is when the message is no longer wanted, in milliseconds since the epoch, 0 for never. TTL is
+	// the same counted from the time at which the loop takes the SEND, or its COMMIT; 0 for none. The earlier counts.
+	Expires, TTL int64
 	// Priority is 0 to 9, the higher the sooner.
 	Priority uint8
 	// Persistent messages are on disk before anybody hears of them.
@@ -45,9 +55,10 @@ type Message struct {
 
 	// Owned by the loop:
 
-	blob    store.Blob // where the body lies when it is too large for a record
-	head    uint32     // octets of its record without the body
-	holders int32      // places in memory that hold the message
+	blob    store.Blob    // where the body lies when it is too large for a record
+	head    uint32        // octets of its record without the body
+	job     *schedule.Job // of a message that waits and comes again
+	holders int32         // places in memory that hold the message
 }
 
 // overhead is what a message costs in memory beside its octets.
@@ -66,4 +77,33 @@ func (m *Message) octets() uint64 { return uint64(m.head) + uint64(len(m.Body)) 
 type MessageID struct {
 	Shard uint8
 	Seq   uint64
+}
+
+// named tells whether the store knows what waits by its ScheduledID. Other ids say themselves where it waits.
+func (m *Message) named() bool { return m.ChosenID || m.job != nil }
+
+// expired tells whether nobody wants the message any more.
+func (m *Message) expired(ms int64) bool { return m.Expires != 0 && m.Expires <= ms }
+
+// lives has TTL count from an instant on.
+func (m *Message) lives(ms int64) {
+	if m.TTL <= 0 {
+		return
+	}
+	at := ms + min(m.TTL, math.MaxInt64-ms)
+	if m.Expires == 0 || at < m.Expires {
+		m.Expires = at
+	}
+	m.TTL = 0
+}
+
+// firing makes the message that one firing of a job gives to its destination.
+func (m *Message) firing(at int64) *Message {
+	f := &Message{
+		Header: m.Header, Body: m.Body, Destination: m.Destination, UserID: m.UserID, DeliverAt: at,
+		ScheduledID: m.ScheduledID, ChosenID: m.ChosenID, Expires: m.Expires, Priority: m.Priority,
+		Persistent: m.Persistent, HasLength: m.HasLength, HasTimestamp: m.HasTimestamp, Timestamp: m.Timestamp, TTL: m.TTL,
+	}
+	f.lives(at)
+	return f
 }

@@ -60,7 +60,9 @@ func (c *core) apply(conn *Conn, op *Op) *Error {
 		c.abort(conn, op.Tx)
 	case OpFail:
 		return op.Err
-	case OpReceipt, OpDisconnect:
+	case OpCancel:
+		c.cancelID(op.Schedule.ID)
+	case OpReceipt, OpDisconnect, OpCancelAll, OpBrowseSchedule:
 	}
 	return nil
 }
@@ -70,7 +72,7 @@ func (c *core) apply(conn *Conn, op *Op) *Error {
 func (c *core) commitOp(conn *Conn, op *Op) *Error {
 	for i := range op.Sends {
 		send := &op.Sends[i]
-		if send.To.Kind == Queue || send.Message.Delay > 0 || send.Message.DeliverAt > c.ms {
+		if send.To.Kind == Queue || c.opt.NoAutoCreate || send.later(c.ms) {
 			if _, err := c.resolve(send.To); err != nil {
 				return err
 			}

@@ -21,7 +21,9 @@ func (c *core) request(e inboxEntry) {
 		return
 	}
 	if at, why, wait := c.proceed(conn, e.req, 0); wait {
-		c.stats.Blocked++
+		if !conn.searching {
+			c.stats.Blocked++
+		}
 		conn.parked = &parked{entries: []inboxEntry{e}, next: at, why: why}
 		c.parked = append(c.parked, conn)
 		c.limitWait(conn)
@@ -53,10 +55,10 @@ func (c *core) proceed(conn *Conn, req *Request, from int) (at int, why *Error, 
 			return 0, nil, false // nothing counts after an ERROR or DISCONNECT
 		}
 		op := &req.Ops[i]
-		if conn.gone && op.Kind != OpSend {
+		if conn.gone && op.Kind != OpSend && op.Kind != OpCancel && op.Kind != OpCancelAll {
 			continue // what it was given is given back, so a COMMIT would not be whole
 		}
-		if why, wait := c.holdsUp(op); wait {
+		if why, wait := c.holdsUp(conn, op); wait {
 			return i, why, true
 		}
 		c.do(conn, op)
@@ -92,18 +94,27 @@ func (c *core) overtake(conn *Conn, req *Request) {
 }
 
 // holdsUp tells whether op has to wait now, and what it is refused with in the end.
-func (c *core) holdsUp(op *Op) (why *Error, wait bool) {
+func (c *core) holdsUp(conn *Conn, op *Op) (why *Error, wait bool) {
+	sends := op.Sends
 	switch op.Kind {
 	case OpSend:
-		return c.sendHeldUp(op)
+		if why, wait := c.sendHeldUp(op); wait {
+			return why, true
+		}
 	case OpCommit:
-		for i := range op.Sends {
-			if why, wait := c.sendHeldUp(&op.Sends[i]); wait {
+		for i := range sends {
+			if why, wait := c.sendHeldUp(&sends[i]); wait {
 				return why, true
 			}
 		}
 	}
-	return nil, false
+	return nil, c.toBeSearched(conn, op)
+}
+
+// later tells whether a SEND is not for now.
+func (op *Op) later(ms int64) bool {
+	m := op.Message
+	return m.Delay > 0 || m.DeliverAt > ms || m.Plan != nil
 }
 
 func (c *core) sendHeldUp(op *Op) (*Error, bool) {
@@ -112,7 +123,7 @@ func (c *core) sendHeldUp(op *Op) (*Error, bool) {
 	if c.memoryHigh {
 		return &Error{Kind: KindResource, Message: "the broker holds too many messages in memory to take one for " + op.To.String() + " (limits.memory)"}, true
 	}
-	later := m.Delay > 0 || m.DeliverAt > c.ms
+	later := op.later(c.ms)
 	if c.diskLow && m.Persistent && (op.To.Kind == Queue || later) {
 		return &Error{Kind: KindResource, Message: "there is too little free disk to store a message for " + op.To.String() + " (store.disk-free)"}, true
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"footfall/frames"
+	"footfall/schedule"
 	"footfall/store"
 )
 
@@ -19,7 +20,9 @@ import (
 //	time     uvarint, Timestamp
 //	at       uvarint, DeliverAt, with flagDeliverAt
 //	target   8 octets, the destination, with flagTarget
+//	expires  uvarint, Expires, with flagExpires; then TTL, with flagTTL
 //	texts    uvarint length and octets: Destination, UserID, ScheduledID, each with its flag
+//	job      uvarint length and octets, with flagJob: what schedule.Job.AppendBinary wrote
 //	header   the rest, the header block
 const recordVersion = 1
 
@@ -32,6 +35,10 @@ const (
 	flagTarget
 	flagDestination
 	flagUserID
+	flagChosenID
+	flagExpires
+	flagJob
+	flagTTL
 )
 
 var errRecord = errors.New("broker: a stored message cannot be read")
@@ -53,6 +60,10 @@ func appendHead(dst []byte, m *Message, target store.DestinationID) []byte {
 	set(target != 0, flagTarget)
 	set(m.Destination != "", flagDestination)
 	set(m.UserID != "", flagUserID)
+	set(m.ChosenID, flagChosenID)
+	set(m.Expires != 0, flagExpires)
+	set(m.job != nil, flagJob)
+	set(m.TTL > 0, flagTTL)
 
 	dst = append(dst, recordVersion, byte(flags>>8), byte(flags), byte(m.Header.Dialect), m.Priority, m.ID.Shard)
 	dst = binary.AppendUvarint(dst, m.ID.Seq)
@@ -63,6 +74,12 @@ func appendHead(dst []byte, m *Message, target store.DestinationID) []byte {
 	if target != 0 {
 		dst = binary.BigEndian.AppendUint64(dst, uint64(target))
 	}
+	if m.Expires != 0 {
+		dst = binary.AppendUvarint(dst, uint64(m.Expires))
+	}
+	if m.TTL > 0 {
+		dst = binary.AppendUvarint(dst, uint64(m.TTL))
+	}
 	if m.Destination != "" {
 		dst = appendText(dst, m.Destination)
 	}
@@ -72,6 +89,10 @@ func appendHead(dst []byte, m *Message, target store.DestinationID) []byte {
 	if m.DeliverAt != 0 {
 		dst = appendText(dst, m.ScheduledID)
 	}
+	if m.job != nil {
+		job, _ := m.job.AppendBinary(nil) // never fails
+		dst = appendText(dst, string(job))
+	}
 	return append(dst, m.Header.Raw...)
 }
 
@@ -79,8 +100,8 @@ func appendText(dst []byte, text string) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(text))), text...)
 }
 
-// decodeRecord makes a message of a head and a body, both of which it keeps.
-func decodeRecord(head, body []byte, blob store.Blob) (*Message, store.DestinationID, error) {
+// decodeRecord makes a message of a head and a body, both of which it keeps. zones finds the zones of jobs.
+func decodeRecord(head, body []byte, blob store.Blob, zones *schedule.Zones) (*Message, store.DestinationID, error) {
 	r := recordReader{rest: head}
 	if v := r.octet(); v != recordVersion && r.err == nil {
 		return nil, 0, fmt.Errorf("%w: record version %d, this program knows %d", errRecord, v, recordVersion)
@@ -99,11 +120,18 @@ func decodeRecord(head, body []byte, blob store.Blob) (*Message, store.Destinati
 	if flags&flagDeliverAt != 0 {
 		m.DeliverAt = int64(r.uvarint())
 	}
+	m.ChosenID = flags&flagChosenID != 0
 	var target store.DestinationID
 	if flags&flagTarget != 0 {
 		if b := r.take(8); b != nil {
 			target = store.DestinationID(binary.BigEndian.Uint64(b))
 		}
+	}
+	if flags&flagExpires != 0 {
+		m.Expires = int64(r.uvarint())
+	}
+	if flags&flagTTL != 0 {
+		m.TTL = int64(r.uvarint())
 	}
 	if flags&flagDestination != 0 {
 		m.Destination = r.text()
@@ -113,6 +141,13 @@ func decodeRecord(head, body []byte, blob store.Blob) (*Message, store.Destinati
 	}
 	if flags&flagDeliverAt != 0 {
 		m.ScheduledID = r.text()
+	}
+	if flags&flagJob != 0 {
+		job, err := schedule.DecodeJob(r.take(r.uvarint()), zones)
+		if err != nil && r.err == nil {
+			return nil, 0, fmt.Errorf("%w: %w", errRecord, err)
+		}
+		m.job = &job
 	}
 	if r.err != nil {
 		return nil, 0, r.err

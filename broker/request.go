@@ -21,6 +21,13 @@ const (
 	OpCommit
 	// OpAbort makes what was settled with Tx pending again.
 	OpAbort
+	// OpCancel takes back what is scheduled under the name Schedule.ID, of any destination; that there
+	// is nothing is no error.
+	OpCancel
+	// OpCancelAll takes back all that is due from Schedule.From to Schedule.Until.
+	OpCancelAll
+	// OpBrowseSchedule sends a copy of each message that is due in that span to Schedule.ReplyTo.
+	OpBrowseSchedule
 	// OpReceipt does nothing but ask for a receipt in its turn, as BEGIN or a
 	// SEND in a transaction does.
 	OpReceipt
@@ -47,11 +54,23 @@ type Op struct {
 
 	Ack AckOp
 
+	Schedule *ScheduleOp
+
 	// Tx is the session's number of the transaction, from 1; 0 for none.
 	Tx    uint64
 	Sends []Op
 
 	Err *Error
+}
+
+// ScheduleOp is what the management of the schedule asks for.
+type ScheduleOp struct {
+	ID string
+	// From and Until are times of delivery in milliseconds since the epoch, both inclusive.
+	From, Until int64
+	ReplyTo     Address
+
+	done bool // the loop is through with it
 }
 
 // AckMode is how a subscription's messages are acknowledged.

@@ -84,3 +84,13 @@ func (r *ring[T]) insert(i int, v T) {
 	}
 	*r.at(i) = v
 }
+
+// remove takes the i-th element out.
+func (r *ring[T]) remove(i int) T {
+	v := *r.at(i)
+	for j := i; j > 0; j-- {
+		*r.at(j) = *r.at(j - 1)
+	}
+	r.popFront()
+	return v
+}

@@ -3,8 +3,10 @@ package broker
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,25 +15,33 @@ import (
 	"time"
 
 	"github.com/cockroachdb/datadriven"
+
+	"footfall/schedule"
 )
 
 // TestScripts runs testdata/scripts: conversations with the broker. Each command is carried out,
 // everything is let come to rest, and what the clients got is the output. The commands:
 //
-//	new [limit=value ...]                            a fresh broker
-//	connect c, disconnect c [receipt=r], vanish c    sessions; vanish is a lost connection
+//	new [limit=value ...]                            a fresh broker; see options
+//	connect c ..., disconnect c [receipt=r], vanish c    sessions; vanish is a lost connection
 //	sub c key dest [mode= window= octets=]           mode: auto, client or individual
 //	unsub c key [receipt=r]
 //	send c dest body [receipt= persistent= priority= delay= at= size= times= id=]
-//	ack|nack c [sub.number | id=text sub=key] [tx=n receipt=r credit=n]
+//	ack|nack c [sub.number | id=text sub=key | msg=body sub=key | mid=id | invalid=text] [tx=n receipt=r credit=n]
 //	recover c [key]
-//	commit c tx=n [receipt=r] with a line "dest body" for each SEND; abort c tx=n
+//	commit c tx=n [receipt=r] with a line "dest body ..." for each SEND, as in send; abort c tx=n
+//	nothing c [receipt=r]                            a frame that asks for a receipt only
+//	request c, with a line for each                  send, ack, nack, recover, abort, commit in one request
 //	stall c, write c n                               the writer stops, and goes on for n messages
+//	hold before|after|outcomes, release              keeps answers of the store back: scans before or after they looked, batches
 //	advance duration; disk low|high; restart; check; stats
+//	do, with a line for each                         several commands
+//
+// times=n sends body0, body1 and so on. A body of more than 40 octets is shown by its size.
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
 		synctest.Test(t, func(t *testing.T) {
-			s := &script{t: t, w: newWorld(t, Options{})}
+			s := &script{t: t, w: newWorld(t, Options{}), seen: map[string]*Message{}}
 			defer func() { s.w.stop() }()
 			datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string { return s.run(d) })
 		})
@@ -39,17 +49,42 @@ func TestScripts(t *testing.T) {
 }
 
 type script struct {
-	t   *testing.T
-	w   *world
-	low bool
+	t     *testing.T
+	w     *world
+	batch []Op                // of a request that is put together, nil when there is none
+	seen  map[string]*Message // by body
 }
 
 func (s *script) run(d *datadriven.TestData) string {
 	var out strings.Builder
-	for line := range strings.Lines(d.Cmd + " " + cmdArgs(d)) {
-		s.line(strings.TrimSpace(line), d.Input, &out)
+	switch d.Cmd {
+	case "do":
+		for line := range strings.Lines(d.Input) {
+			s.line(line, "", &out)
+		}
+	case "request":
+		s.batch = []Op{}
+		for line := range strings.Lines(d.Input) {
+			cmd, rest, _ := strings.Cut(line, " ")
+			s.line(cmd+" "+d.CmdArgs[0].Key+" "+rest, "", &out)
+		}
+		ops := s.batch
+		s.batch = nil
+		s.w.clients[d.CmdArgs[0].Key].do(ops...)
+		s.report(&out)
+	default:
+		s.line(d.Cmd+" "+cmdArgs(d), d.Input, &out)
 	}
 	return out.String()
+}
+
+// do submits ops, or keeps them for the request that they are part of.
+func (s *script) do(c *client, ops ...Op) {
+	if s.batch != nil {
+		s.batch = append(s.batch, ops...)
+		return
+	}
+	c.do(ops...)
 }
 
 func cmdArgs(d *datadriven.TestData) string {
@@ -93,56 +128,87 @@ func (s *script) line(line, input string, out *strings.Builder) {
 	if len(w.args) > 0 {
 		c = s.w.clients[w.args[0]]
 	}
+	if !s.ask(cmd, c, w, input) && !s.manage(cmd, c, w, out) {
+		s.t.Fatalf("unknown command %q", line)
+	}
+	if s.batch == nil {
+		s.report(out)
+	}
+	if cmd == "vanish" {
+		delete(s.w.clients, w.args[0])
+	}
+}
+
+// ask does the commands that are requests of a session.
+func (s *script) ask(cmd string, c *client, w words, input string) bool {
 	receipt, want := w.named["receipt"]
 	op := Op{WantReceipt: want, Receipt: receipt, Tx: uint64(w.num("tx"))}
 	switch cmd {
-	case "new":
-		s.w.stop()
-		s.w = newWorld(s.t, s.options(w))
-	case "connect":
-		s.w.connect(w.args[0])
-	case "vanish":
-		c.conn.Detach()
-		s.report(out)
-		delete(s.w.clients, w.args[0])
 	case "disconnect":
 		op.Kind = OpDisconnect
-		c.do(op)
-		c.conn.Detach()
-		s.report(out)
-		delete(s.w.clients, w.args[0])
 	case "sub":
 		op.Kind = OpSubscribe
 		op.Subscribe = &SubscribeOp{
 			ID: w.args[1], Text: w.args[2], From: address(w.args[2]), Mode: modes[w.named["mode"]],
 			Window: w.num("window"), WindowBytes: int64(w.num("octets")),
 		}
-		c.do(op)
 	case "unsub":
 		op.Kind, op.Sub = OpUnsubscribe, w.args[1]
-		c.do(op)
 	case "send":
-		s.send(c, op, w)
+		s.do(c, sends(op, w)...)
+		return true
+	case "cancel":
+		op.Kind, op.Schedule = OpCancel, &ScheduleOp{ID: w.args[1]}
+		s.do(c, op)
+		return true
+	case "cancelall", "browse":
+		op.Kind = OpCancelAll
+		op.Schedule = &ScheduleOp{Until: math.MaxInt64}
+		if cmd == "browse" {
+			op.Kind, op.Schedule.ReplyTo = OpBrowseSchedule, address(w.args[1])
+		}
+		if d, ok := w.named["until"]; ok {
+			op.Schedule.Until = time.Now().Add(must(time.ParseDuration(d))).UnixMilli()
+		}
+		s.do(c, op)
+		return true
 	case "ack", "nack":
 		op.Kind = map[string]OpKind{"ack": OpAck, "nack": OpNack}[cmd]
-		op.Ack = ackOp(w)
-		c.do(op)
+		op.Ack = s.ackOp(w)
 	case "recover":
 		op.Kind = OpRecover
 		if len(w.args) > 1 {
 			op.Sub = w.args[1]
 		}
-		c.do(op)
 	case "commit":
 		op.Kind = OpCommit
 		for l := range strings.Lines(input) {
-			f := strings.Fields(l)
-			op.Sends = append(op.Sends, Op{Kind: OpSend, To: address(f[0]), Message: newMessage(f[1])})
+			_, w := parseWords("send " + w.args[0] + " " + l)
+			op.Sends = append(op.Sends, sends(Op{}, w)...)
 		}
-		c.do(op)
 	case "abort":
 		op.Kind = OpAbort
-		c.do(op)
+	case "nothing":
+		op.Kind = OpReceipt
+	default:
+		return false
+	}
+	s.do(c, op)
+	return true
+}
+
+// manage does the commands that are not.
+func (s *script) manage(cmd string, c *client, w words, out *strings.Builder) bool {
+	switch cmd {
+	case "new":
+		s.w.stop()
+		s.w = newWorld(s.t, options(w))
+	case "connect":
+		for _, name := range w.args {
+			s.w.connect(name)
+		}
+	case "vanish":
+		c.conn.Detach()
 	case "stall":
 		c.mu.Lock()
 		c.stall = true
@@ -151,6 +217,10 @@ func (s *script) line(line, input string, out *strings.Builder) {
 		c.mu.Lock()
 		c.write(must(strconv.Atoi(w.args[1])))
 		c.mu.Unlock()
+	case "hold":
+		s.w.slow.hold(w.args[0] == "before", w.args[0] == "after", w.args[0] == "outcomes")
+	case "release":
+		s.w.slow.release()
 	case "advance":
 		time.Sleep(must(time.ParseDuration(w.args[0])))
 	case "disk":
@@ -162,33 +232,36 @@ func (s *script) line(line, input string, out *strings.Builder) {
 	case "restart":
 		s.w.restart()
 	case "check":
-		synctest.Wait()
-		if err := s.w.check(); err != nil {
-			fmt.Fprintln(out, err)
-		} else {
-			fmt.Fprintln(out, "ok")
-		}
+		s.check(out)
 	case "stats":
 		st, _ := s.w.b.Stats(context.Background())
 		fmt.Fprintf(out, "ready %d unacked %d scheduled %d stale %d memory %v\n", st.Ready, st.Unacked, st.Scheduled, st.StaleAcks, st.MemoryBytes > 0)
 	default:
-		s.t.Fatalf("unknown command %q", cmd)
+		return false
 	}
-	s.report(out)
+	return true
 }
 
-func (s *script) options(w words) Options {
-	o := Options{
+func (s *script) check(out *strings.Builder) {
+	synctest.Wait()
+	rep, err := s.w.store.Check()
+	if err = errors.Join(err, rep.Err(), s.w.check()); err != nil {
+		fmt.Fprintln(out, err)
+		return
+	}
+	fmt.Fprintln(out, "ok")
+}
+
+func options(w words) Options {
+	return Options{
 		Window: w.num("window"), OutboxBytes: int64(w.num("outbox")), TopicBytes: int64(w.num("topic")),
-		BacklogMessages: w.num("backlog"), MemoryBytes: int64(w.num("memory")), MaxDestinations: w.num("destinations"),
-		NoAutoCreate: w.named["create"] == "false", TransactionActions: w.num("actions"),
+		BacklogMessages: w.num("backlog"), BacklogBytes: int64(w.num("octets")), MemoryBytes: int64(w.num("memory")),
+		MaxDestinations: w.num("destinations"), NoAutoCreate: w.named["create"] == "false", TransactionActions: w.num("actions"),
 	}
-	return o
 }
 
-func (s *script) send(c *client, op Op, w words) {
+func sends(op Op, w words) (ops []Op) {
 	times := max(1, w.num("times"))
-	var ops []Op
 	for i := range times {
 		body := w.args[2]
 		if times > 1 {
@@ -196,7 +269,7 @@ func (s *script) send(c *client, op Op, w words) {
 		}
 		m := newMessage(body)
 		if n := w.num("size"); n > 0 {
-			m.Body = bytes.Repeat([]byte("x"), n)
+			m.Body = append(m.Body, bytes.Repeat([]byte("."), n-len(body))...)
 		}
 		m.Persistent = w.named["persistent"] != "false"
 		if p, ok := w.named["priority"]; ok {
@@ -208,15 +281,36 @@ func (s *script) send(c *client, op Op, w words) {
 		if d, ok := w.named["at"]; ok {
 			m.DeliverAt = time.Now().Add(must(time.ParseDuration(d))).UnixMilli()
 		}
+		if name, ok := w.named["name"]; ok {
+			m.ScheduledID, m.ChosenID = name, true
+		}
+		if d, ok := w.named["ttl"]; ok {
+			m.TTL = must(time.ParseDuration(d)).Milliseconds()
+		}
+		if d, ok := w.named["repeat"]; ok { // delay/period/count
+			parts := strings.Split(d, "/")
+			m.Plan = &schedule.Plan{Kind: schedule.Repeating, Repeat: schedule.Repeat{
+				Delay: must(time.ParseDuration(parts[0])).Milliseconds(), Period: must(time.ParseDuration(parts[1])).Milliseconds(),
+				Count: must(strconv.ParseInt(parts[2], 10, 64)),
+			}}
+		}
 		m.UserID = w.named["id"]
 		op.Kind, op.To, op.Message = OpSend, address(w.args[1]), m
 		ops = append(ops, op)
 	}
-	c.do(ops...)
+	return ops
 }
 
-func ackOp(w words) AckOp {
-	a := AckOp{Credit: w.num("credit"), Sub: w.named["sub"], UserID: w.named["id"], Text: w.named["id"]}
+func (s *script) ackOp(w words) AckOp {
+	a := AckOp{Credit: w.num("credit"), Sub: w.named["sub"], UserID: w.named["id"], Text: w.named["id"], Invalid: w.named["invalid"]}
+	if body, ok := w.named["msg"]; ok {
+		a.MessageID = s.seen[body].ID
+		a.Text = a.MessageID.String()
+	}
+	if id, ok := w.named["mid"]; ok {
+		a.MessageID, _ = ParseMessageID(id)
+		a.Text = id
+	}
 	if len(w.args) > 1 {
 		sub, number, _ := strings.Cut(w.args[1], ".")
 		a.SubNumber, a.Number = must(strconv.ParseUint(sub, 10, 64)), must(strconv.ParseUint(number, 10, 64))
@@ -230,6 +324,9 @@ func (s *script) report(out *strings.Builder) {
 	for _, name := range slices.Sorted(maps.Keys(s.w.clients)) {
 		for _, o := range s.w.clients[name].take() {
 			fmt.Fprintf(out, "%s < %s\n", name, show(o))
+			if o.Kind == OutputMessage {
+				s.seen[string(o.Message.Body)] = o.Message
+			}
 		}
 	}
 }

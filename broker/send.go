@@ -1,25 +1,23 @@
 package broker
 
-import (
-	"math"
-
-	"footfall/store"
-)
+import "footfall/store"
 
 // send takes a message in: to its place, to those who are subscribed, or to wait for its time.
 func (c *core) send(to Address, m *Message) *Error {
 	m.Timestamp = c.ms
 	m.Priority = min(m.Priority, store.Priorities-1)
-	if m.Delay != 0 {
-		m.DeliverAt, m.Delay = c.ms+min(m.Delay, math.MaxInt64-c.ms), 0
-	}
-	if m.DeliverAt <= c.ms {
-		m.DeliverAt, m.ScheduledID = 0, ""
+	if err := c.setTimes(to, m); err != nil {
+		return err
 	}
 	if to.Kind == Topic {
 		c.stats.ReceivedTopic++
-		if m.DeliverAt == 0 {
-			c.publish(c.dests[to], m)
+		if m.DeliverAt == 0 && !m.ChosenID {
+			d := c.dests[to]
+			if d == nil && c.opt.NoAutoCreate {
+				_, err := c.resolve(to)
+				return err
+			}
+			c.publish(d, m)
 			return nil
 		}
 	} else {
@@ -34,11 +32,22 @@ func (c *core) send(to Address, m *Message) *Error {
 		m.Destination = ""
 	}
 	m.ID = MessageID{Shard: uint8(d.shard), Seq: uint64(c.next(d.shard))}
-	if m.DeliverAt != 0 {
-		c.schedule(d, m)
-		return nil
+	if m.ChosenID {
+		c.replaceNamed(d, m)
 	}
-	c.enqueue(d.queue, m, store.Seq(m.ID.Seq))
+	switch {
+	case m.expired(max(c.ms, m.DeliverAt)):
+		// WebLogic: what expires before its time of delivery is taken, and expires silently.
+		m.DeliverAt, m.ScheduledID = 0, ""
+		c.expired(d, m)
+	case m.DeliverAt != 0:
+		c.wait(d, m)
+	case d.addr.Kind == Topic:
+		c.publish(d, m)
+		c.forget(d)
+	default:
+		c.enqueue(d.queue, m, store.Seq(m.ID.Seq))
+	}
 	return nil
 }
 
@@ -71,6 +80,7 @@ func (c *core) enqueue(q *backlog, m *Message, seq store.Seq) {
 	if m.Persistent || !inside {
 		c.storeRef(q, &e)
 	}
+	c.expireLater(q, &e)
 	if !inside {
 		c.notePageAddition(q, &e)
 		c.mark(q)
@@ -100,6 +110,9 @@ func (c *core) storeRef(q *backlog, e *entry) {
 	c.put |= 1 << q.account.Shard
 	q.recount(e)
 	c.touch(q)
+	if m.Expires != 0 {
+		c.batch.PutExpiry(store.Expiry{At: m.Expires, Ref: q.key(e), Blob: m.blob, Bytes: m.octets()})
+	}
 }
 
 // trim keeps the window of q within its limits. What is only in memory goes to the store when it has to leave.
@@ -132,7 +145,9 @@ func (q *backlog) edgeBefore(c *core) {
 
 // spill stores a message that was only in memory.
 func (c *core) spill(q *backlog, e *entry) {
+	c.expiresNoMore(q, e)
 	c.storeRef(q, e)
+	c.expireLater(q, e)
 	if e.deliveries > 0 {
 		e.flags |= entryAttempts
 		c.batch.PutAttempts(q.key(e), store.Attempts{Deliveries: e.deliveries, Failures: uint32(e.failures)})
@@ -147,17 +162,28 @@ func (c *core) checkSlow(s *subscription) {
 	}
 	s.slow, s.taken = true, s.issued
 	s.q.dest.slow++
-	c.timers.add(c.now.Add(c.opt.SlowConsumerTimeout), func() { c.judgeSlow(s) })
+	s.judge = c.now.Add(c.opt.SlowConsumerTimeout)
+	if !s.judging {
+		c.judgeLater(s)
+	}
+}
+
+func (c *core) judgeLater(s *subscription) {
+	s.judging = true
+	c.timers.add(s.judge, func() { c.judgeSlow(s) })
 }
 
 // judgeSlow disconnects a slow subscriber that took nothing since it was last looked at.
 func (c *core) judgeSlow(s *subscription) {
+	s.judging = false
 	if !s.slow || s.ended {
 		return
 	}
 	if s.issued != s.taken {
-		s.taken = s.issued
-		c.timers.add(c.now.Add(c.opt.SlowConsumerTimeout), func() { c.judgeSlow(s) })
+		s.taken, s.judge = s.issued, c.now.Add(c.opt.SlowConsumerTimeout)
+	}
+	if c.now.Before(s.judge) {
+		c.judgeLater(s) // it was slow, was not, and is again
 		return
 	}
 	c.stats.SlowConsumers++

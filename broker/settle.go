@@ -17,16 +17,21 @@ const (
 func (c *core) acknowledge(d *delivery) {
 	q := d.q
 	c.settle(d)
+	c.expiresNoMore(q, &d.e)
 	if d.e.stored() {
-		m := d.e.msg
-		c.batch.DropRef(q.key(&d.e), m.blob, d.e.flags&entryAttempts != 0)
-		q.uncount(&d.e)
-		c.touch(q)
-		c.notePageRemoval(q, &d.e)
+		c.dropRef(q, &d.e)
 	}
 	c.unhold(d.e.msg)
 	q.dest.acked++
 	c.stats.Acked++
+}
+
+// dropRef takes e out of its place in the store.
+func (c *core) dropRef(q *backlog, e *entry) {
+	c.batch.DropRef(q.key(e), e.msg.blob, e.flags&entryAttempts != 0)
+	q.uncount(e)
+	c.touch(q)
+	c.notePageRemoval(q, e)
 }
 
 // settle ends d as far as its consumer goes.
@@ -96,6 +101,9 @@ func (c *core) replace(d *delivery) {
 	switch {
 	case q.dest.addr.Kind == Topic && d.sub.ended:
 		c.unhold(e.msg) // nobody is left to want it
+		return
+	case e.msg.expired(c.ms):
+		c.drop(q, e)
 		return
 	case q.covers(placeOf(e)):
 		q.put(*e)

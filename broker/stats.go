@@ -15,6 +15,8 @@ type Stats struct {
 	Acked, Nacked, Recovered     uint64
 	Returned                     uint64 // given back by a connection or subscription that ended
 	Fired                        uint64 // delayed messages that took their place
+	Expired                      uint64
+	Cancelled                    uint64 // taken back before their time
 	StaleAcks                    uint64 // ACK or NACK of what is no longer pending
 	DroppedNoSubscriber          uint64 // sent to a topic nobody was subscribed to
 	Blocked                      uint64 // SENDs that had to wait for a watermark or a slow consumer
@@ -60,7 +62,9 @@ func (c *core) takeStock() Stats {
 		s.Ready += ready
 		s.Unacked += unacked
 	}
-	s.Scheduled = int64(len(c.loose.heap))
+	for _, ts := range c.loose {
+		s.Scheduled += int64(len(ts))
+	}
 	for i := range c.agendas {
 		s.Scheduled += int64(c.agendas[i].account.Count)
 	}

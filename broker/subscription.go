@@ -1,6 +1,9 @@
 package broker
 
-import "sort"
+import (
+	"sort"
+	"time"
+)
 
 // subscription is a consumer.
 type subscription struct {
@@ -29,6 +32,9 @@ type subscription struct {
 	// taken is how much it had taken when that was last looked at.
 	slow  bool
 	taken uint64
+	// judge is when it is looked at next, judging says that a timer runs for that.
+	judge   time.Time
+	judging bool
 }
 
 // auto tells whether writing a message settles it.
@@ -106,7 +112,7 @@ type messageIndex struct {
 
 func newMessageIndex(c *Conn) *messageIndex {
 	x := &messageIndex{ids: map[MessageID]*delivery{}, users: map[string]*delivery{}}
-	for _, s := range c.numbers {
+	for _, s := range c.inOrder() {
 		for i := range s.pending.len() {
 			if d := *s.pending.at(i); !d.settled {
 				x.add(d)

@@ -19,6 +19,7 @@ type world struct {
 	opt     Options
 	disk    *storetest.Disk // nil: the store is a store.Memory
 	store   testStore
+	slow    *slowStore // around store
 	b       *Broker
 	clients map[string]*client
 }
@@ -33,6 +34,65 @@ type testStore interface {
 	Store
 	Check() (store.Report, error)
 	Close() error
+}
+
+// slowStore is a store whose answers can be kept back: those of scans, before or after they look,
+// and the outcomes of batches.
+type slowStore struct {
+	testStore
+	mu                      sync.Mutex
+	before, after, outcomes chan struct{}
+}
+
+// hold keeps back what is named from now on, until release.
+func (s *slowStore) hold(before, after, outcomes bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for gate, on := range map[*chan struct{}]bool{&s.before: before, &s.after: after, &s.outcomes: outcomes} {
+		if on {
+			*gate = make(chan struct{})
+		}
+	}
+}
+
+func (s *slowStore) release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, gate := range []*chan struct{}{&s.before, &s.after, &s.outcomes} {
+		if *gate != nil {
+			close(*gate)
+			*gate = nil
+		}
+	}
+}
+
+// pass waits at a gate that is closed.
+func (s *slowStore) pass(gate *chan struct{}) {
+	s.mu.Lock()
+	closed := *gate
+	s.mu.Unlock()
+	if closed != nil {
+		<-closed
+	}
+}
+
+func (s *slowStore) ScanRefs(q store.RefScan) ([]store.Ref, bool, error) {
+	s.pass(&s.before)
+	defer s.pass(&s.after)
+	return s.testStore.ScanRefs(q)
+}
+
+func (s *slowStore) ScanDue(q store.DueScan) ([]store.Due, bool, error) {
+	s.pass(&s.before)
+	defer s.pass(&s.after)
+	return s.testStore.ScanDue(q)
+}
+
+func (s *slowStore) Submit(b *store.Batch, done func(store.Outcome)) uint64 {
+	return s.testStore.Submit(b, func(o store.Outcome) {
+		s.pass(&s.outcomes)
+		done(o)
+	})
 }
 
 func newWorld(tb fataler, opt Options) *world {
@@ -62,7 +122,8 @@ func (w *world) start() {
 	if w.opt.Log == nil {
 		w.opt.Log = slog.New(slog.DiscardHandler)
 	}
-	w.b = New(w.store, w.opt)
+	w.slow = &slowStore{testStore: w.store}
+	w.b = New(w.slow, w.opt)
 	w.clients = map[string]*client{}
 }
 
@@ -166,7 +227,7 @@ func show(o Output) string {
 		var b strings.Builder
 		body := string(o.Message.Body)
 		if len(body) > 40 {
-			body = fmt.Sprintf("%d octets", len(body))
+			body = fmt.Sprintf("%s (%d octets)", strings.TrimRight(body, "."), len(body))
 		}
 		fmt.Fprintf(&b, "MESSAGE %d.%d %s", o.SubNumber, o.Number, body)
 		if o.Redelivered {

@@ -1,0 +1,135 @@
+package broker
+
+import (
+	"sort"
+
+	"footfall/store"
+)
+
+// expireLater has e, which has its place in q, expire in time.
+func (c *core) expireLater(q *backlog, e *entry) {
+	m := e.msg
+	if m.Expires == 0 {
+		return
+	}
+	t := &timed{due: dueTime{m.Expires, e.seq}, stored: e.stored(), q: q, priority: m.Priority}
+	if t.stored {
+		t.blob, t.octets = m.blob, m.octets()
+	}
+	c.expiries[q.account.Shard].add(t)
+}
+
+// expiresNoMore forgets that e was to expire, as it leaves its place.
+func (c *core) expiresNoMore(q *backlog, e *entry) {
+	m := e.msg
+	if m.Expires == 0 || q.dest.addr.Kind == Topic {
+		return
+	}
+	l := &c.expiries[q.account.Shard]
+	if e.stored() {
+		c.batch.DropExpiry(m.Expires, q.key(e))
+		l.gone(e.seq)
+	}
+	if t := l.bySeq[e.seq]; t != nil {
+		l.remove(t)
+	}
+}
+
+// expire takes out of backlogs what nobody wants any more.
+func (c *core) expire() {
+	budget := fireBatch
+	for s := range c.expiries {
+		l := &c.expiries[s]
+		for budget > 0 {
+			t := l.first()
+			if t == nil || t.due.at > c.ms || t.stored && t.due.seq > c.synced[s] {
+				break
+			}
+			budget--
+			l.remove(t)
+			c.expirePlace(t)
+		}
+		if l.low() {
+			c.loadExpiries(l, store.Shard(s))
+		}
+	}
+}
+
+// loadExpiries asks for the next page of what expires.
+func (c *core) loadExpiries(l *timeline, shard store.Shard) {
+	scan := store.ExpiryScan{MaxCount: timelineItems / 2}
+	scan.From.At, scan.From.Ref = l.edge.at, store.RefKey{Shard: shard, Seq: l.edge.seq + 1}
+	scan.From.Ref.Priority = store.Priorities - 1
+	c.loads = append(c.loads, func(s Store, after uint64) (func(), error) {
+		scan.After = after
+		read, more, err := s.ScanExpiries(scan)
+		return func() { l.loaded(c.expiryItems(shard, read), more) }, err
+	})
+}
+
+// expiryItems finds the backlogs of what was read.
+func (c *core) expiryItems(shard store.Shard, read []store.Expiry) []*timed {
+	items := make([]*timed, 0, len(read))
+	for _, e := range read {
+		q := c.backlogs[backlogKey{shard, e.Ref.Backlog}]
+		if q == nil {
+			c.opt.Log.Error("the expiry of a message of no backlog is left alone", "shard", shard, "backlog", e.Ref.Backlog)
+			continue
+		}
+		items = append(items, &timed{
+			due: dueTime{e.At, e.Ref.Seq}, stored: true, q: q, priority: e.Ref.Priority, blob: e.Blob, octets: e.Bytes,
+		})
+	}
+	return items
+}
+
+// expirePlace drops the message of t, unless a consumer has it: then it is
+// looked at again when it comes back.
+func (c *core) expirePlace(t *timed) {
+	q := t.q
+	at := place{lane: 9 - t.priority, seq: t.due.seq}
+	if !q.covers(at) {
+		// Behind the window nobody has it, so it is there.
+		key := store.RefKey{Shard: q.account.Shard, Backlog: q.account.ID, Priority: t.priority, Seq: t.due.seq}
+		c.batch.DropRef(key, t.blob, true)
+		c.batch.DropExpiry(t.due.at, key)
+		q.account.Lanes[t.priority].Count--
+		q.account.Bytes -= t.octets
+		c.touch(q)
+		if p := q.page; p != nil {
+			p.remove(t.due.seq)
+		}
+		c.stats.Expired++
+		c.logExpired(q.dest, MessageID{uint8(q.account.Shard), uint64(t.due.seq)})
+		return
+	}
+	lane := &q.lanes[at.lane]
+	i := sort.Search(lane.len(), func(i int) bool { return lane.at(i).seq >= at.seq })
+	if i == lane.len() || lane.at(i).seq != at.seq {
+		return // in flight
+	}
+	e := lane.remove(i)
+	q.removedFrom(int(at.lane), &e)
+	c.drop(q, &e)
+	c.mark(q)
+}
+
+// drop takes a message that expired out of the world; it is in no window any more.
+func (c *core) drop(q *backlog, e *entry) {
+	c.expiresNoMore(q, e)
+	if e.stored() {
+		c.dropRef(q, e)
+	}
+	c.expired(q.dest, e.msg)
+	c.unhold(e.msg)
+}
+
+// expired is the one seam for what becomes of a message that expired.
+func (c *core) expired(d *destination, m *Message) {
+	c.stats.Expired++
+	c.logExpired(d, m.ID)
+}
+
+func (c *core) logExpired(d *destination, id MessageID) {
+	c.opt.Log.Debug("message expired", "destination", d.text, "message", id.String())
+}

@@ -1,0 +1,270 @@
+package broker
+
+import (
+	"slices"
+
+	"footfall/frames"
+	"footfall/store"
+)
+
+// What waits for its time is for the most part in the store only, so that to find some of it by its name or its
+// time takes a search off the loop. The operation that needs it is parked meanwhile, and goes on in the
+// very round that takes the result in; what changed since the search began is in core.dropped and core.renamed.
+
+// toBeSearched tells whether op needs a search that was not made, and begins it.
+func (c *core) toBeSearched(conn *Conn, op *Op) bool {
+	if conn.searching {
+		return true
+	}
+	switch op.Kind {
+	case OpSend, OpCommit:
+		if names := c.unknownNames(op); len(names) > 0 {
+			c.searchNames(conn, names)
+			return true
+		}
+	case OpCancel:
+		if c.hits == nil || c.hitsID != op.Schedule.ID {
+			c.searchID(conn, op.Schedule.ID)
+			return true
+		}
+	case OpCancelAll, OpBrowseSchedule:
+		if !op.Schedule.done {
+			c.walk(conn, op, store.DueKey{At: op.Schedule.From})
+			return true
+		}
+	}
+	return false
+}
+
+// unknownNames lists the names that the SENDs of op may replace, and that were not looked for.
+func (c *core) unknownNames(op *Op) (names []scheduleName) {
+	add := func(send *Op) {
+		if !send.Message.ChosenID {
+			return
+		}
+		d := c.dests[send.To]
+		if d == nil || !d.kept {
+			return // nothing can wait there
+		}
+		if name := nameOf(d, send.Message.ScheduledID); !c.isKnown(name) {
+			names = append(names, name)
+		}
+	}
+	if op.Kind == OpSend {
+		add(op)
+	}
+	for i := range op.Sends {
+		add(&op.Sends[i])
+	}
+	return names
+}
+
+func (c *core) isKnown(name scheduleName) bool {
+	_, ok := c.fresh[name]
+	return ok
+}
+
+// search has read run off the loop, and then take by the loop, after which conn goes on.
+func (c *core) search(conn *Conn, read func(s Store, after uint64) (take func(), err error)) {
+	conn.searching = true
+	c.searches++
+	c.loads = append(c.loads, func(s Store, after uint64) (func(), error) {
+		take, err := read(s, after)
+		return func() {
+			conn.searching = false
+			take()
+			if conn.parked != nil && !conn.searching {
+				c.resume(conn)
+			}
+			c.fresh, c.hits = nil, nil
+			if c.searches--; c.searches == 0 {
+				clear(c.dropped)
+				clear(c.renamed)
+			}
+		}, err
+	})
+}
+
+// resume goes on with a parked connection, apart from the others that wait.
+func (c *core) resume(conn *Conn) {
+	c.parked = slices.DeleteFunc(c.parked, func(o *Conn) bool { return o == conn })
+	c.unpark(conn)
+}
+
+func (c *core) searchNames(conn *Conn, names []scheduleName) {
+	c.search(conn, func(s Store, after uint64) (func(), error) {
+		results := map[scheduleName]found{}
+		for _, n := range names {
+			results[n] = found{}
+			hits, err := findByName(s, after, n.shard, n.name)
+			if err != nil {
+				return nil, err
+			}
+			for _, h := range hits {
+				if h.at.Destination == n.dest {
+					results[n] = found{due: dueTime{h.at.At, h.at.Seq}, octets: h.octets, blob: h.blob}
+				}
+			}
+		}
+		return func() { c.fresh = results }, nil
+	})
+}
+
+// nameHit is a name that was found, and what it leads to.
+type nameHit struct {
+	at     store.ScheduleName
+	octets uint64
+	blob   store.Blob
+}
+
+func findByName(s Store, after uint64, shard store.Shard, name string) (hits []nameHit, err error) {
+	names, err := s.FindNames(after, shard, name)
+	for _, n := range names {
+		due, octets, ok, err := s.FindDue(after, n.Due(), false)
+		if err != nil {
+			return nil, err
+		}
+		if ok { // else it moved on between the two looks, which the loop knows
+			hits = append(hits, nameHit{n, octets, due.Blob})
+		} else {
+			hits = append(hits, nameHit{at: n})
+		}
+	}
+	return hits, err
+}
+
+// searchID looks for an id at all destinations: as a place, and as a name.
+func (c *core) searchID(conn *Conn, id string) {
+	c.search(conn, func(s Store, after uint64) (func(), error) {
+		var hits []nameHit
+		for shard := range store.Shard(store.Shards) {
+			named, err := findByName(s, after, shard, id)
+			if err != nil {
+				return nil, err
+			}
+			hits = append(hits, named...)
+		}
+		place, ok := waitingPlace(id)
+		var due store.Due
+		var octets uint64
+		var err error
+		if ok {
+			due, octets, ok, err = s.FindDue(after, place, false)
+		}
+		var target store.DestinationID
+		if ok && err == nil {
+			_, target, err = decodeRecord(due.Head, nil, due.Blob, c.zones)
+		}
+		return func() {
+			c.hits, c.hitsID = []found{}, id // searched for, whatever there is
+			for _, h := range hits {
+				c.hit(h.at.Shard, h.at.Destination, found{due: dueTime{h.at.At, h.at.Seq}, octets: h.octets, blob: h.blob, name: id})
+			}
+			if ok {
+				c.hit(place.Shard, target, found{due: dueTime{place.At, place.Seq}, octets: octets, blob: due.Blob})
+			}
+		}, err
+	})
+}
+
+func (c *core) hit(shard store.Shard, dest store.DestinationID, f found) {
+	if f.dest = c.byID[destinationKey{shard, dest}]; f.dest != nil {
+		c.hits = append(c.hits, f)
+	}
+}
+
+// cancelID takes back all that the search for an id came upon, and what waits under it in memory.
+func (c *core) cancelID(id string) {
+	c.cancelLoose(id, nil)
+	for _, f := range c.hits {
+		c.cancel(f)
+	}
+}
+
+// walkPage is how much of the schedule is looked at in one step.
+const walkPage = 256
+
+// walk goes over all that is due in the span of op, a page at a time, shard by shard, from a place on.
+func (c *core) walk(conn *Conn, op *Op, from store.DueKey) {
+	span := op.Schedule
+	c.search(conn, func(s Store, after uint64) (func(), error) {
+		read, more, err := readDues(s, store.DueScan{After: after, From: from, Until: span.Until, MaxCount: walkPage, MaxBytes: timelineBytes}, c.zones)
+		if err != nil {
+			return nil, err
+		}
+		return func() {
+			c.walked(conn, op, from.Shard, read)
+			switch {
+			case more:
+				last := read[len(read)-1].due
+				c.walk(conn, op, store.DueKey{Shard: from.Shard, At: last.at, Seq: last.seq + 1})
+			case from.Shard+1 < store.Shards:
+				c.walk(conn, op, store.DueKey{Shard: from.Shard + 1, At: span.From})
+			default:
+				c.walkedLoose(op)
+				span.done = true
+			}
+		}, nil
+	})
+}
+
+// walked does to a page of what waits what op asks for.
+func (c *core) walked(conn *Conn, op *Op, shard store.Shard, read []waitingMessage) {
+	before := c.batch.Len()
+	for _, w := range read {
+		d := c.byID[destinationKey{shard, w.target}]
+		if d == nil || c.dropped[store.DueKey{Shard: shard, At: w.due.at, Seq: w.due.seq}] {
+			continue
+		}
+		if op.Kind == OpBrowseSchedule {
+			c.describe(d, w.m, op.Schedule.ReplyTo)
+			continue
+		}
+		f := found{dest: d, due: w.due, octets: w.m.octets(), blob: w.m.blob}
+		if w.m.named() {
+			f.name = w.m.ScheduledID
+		}
+		c.cancel(f)
+	}
+	if c.batch.Len() != before {
+		c.binds(conn)
+	}
+}
+
+// walkedLoose does the same to what waits in memory only.
+func (c *core) walkedLoose(op *Op) {
+	for id, ts := range c.loose {
+		for _, t := range ts {
+			if t.due.at < op.Schedule.From || t.due.at > op.Schedule.Until {
+				continue
+			}
+			if op.Kind == OpBrowseSchedule {
+				c.describe(t.dest, t.m, op.Schedule.ReplyTo)
+			} else {
+				c.cancelLoose(id, t.dest)
+			}
+		}
+	}
+}
+
+// describe sends a copy of what waits at d to those who asked.
+func (c *core) describe(d *destination, m *Message, to Address) {
+	h := m.Header
+	h.Raw = frames.AppendHeader(append([]byte(nil), h.Raw...), h.Dialect, "original-destination", d.text)
+	dest, err := c.resolve(to)
+	if err != nil {
+		c.opt.Log.Warn("no answer to who browses the schedule", "reply-to", to.String(), "reason", err.Message)
+		return
+	}
+	seq := c.next(dest.shard)
+	answer := &Message{
+		Header: h, Body: m.Body, Priority: m.Priority, HasLength: m.HasLength, HasTimestamp: m.HasTimestamp,
+		ScheduledID: m.ScheduledID, DeliverAt: m.DeliverAt, Timestamp: m.Timestamp,
+		ID: MessageID{Shard: uint8(dest.shard), Seq: uint64(seq)},
+	}
+	if to.Kind == Topic {
+		c.publish(dest, answer)
+		return
+	}
+	c.enqueue(dest.queue, answer, seq)
+}
