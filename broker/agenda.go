@@ -95,6 +95,7 @@ func (c *core) storeDue(t *timed) {
 		m.blob = c.batch.PutDue(t.key(), c.scratch, m.Body)
 	}
 	c.put |= 1 << shard
+	c.urgent = true
 	a.account.Shard = shard
 	a.account.Count++
 	a.account.Bytes += m.octets()

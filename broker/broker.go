@@ -39,6 +39,7 @@ type Broker struct {
 // memory grow.
 const (
 	maxFlights = 256
+	maxLazy    = maxFlights / 4 // from so many on, none is left to be synced later
 	maxFlying  = 64 << 20
 )
 
@@ -144,7 +145,10 @@ func (b *Broker) turn(t *taken) {
 // perform does what a round decided: submits its batch, asks for pages, hands outputs over.
 func (b *Broker) perform() {
 	c := b.core
-	if !c.batch.Empty() {
+	if !c.batch.Empty() || c.urgent {
+		if !c.urgent && c.flights.len() < maxLazy {
+			c.batch.SetLazy() // such as of acknowledgements that nobody waits for
+		}
 		bytes := c.batch.Bytes()
 		b.last = b.store.Submit(c.batch, b.outcome)
 		c.submitted(bytes, b.store.NewBatch())
@@ -223,29 +227,6 @@ func (b *Broker) finished() bool {
 		return b.core.flights.len() == 0 && b.inbox.idle()
 	default:
 		return false
-	}
-}
-
-// watchDisk asks every second how much disk is free.
-func (b *Broker) watchDisk() {
-	defer close(b.watched)
-	if b.opt.DiskFree == nil || b.opt.DiskFreeBytes < 0 {
-		return
-	}
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	for {
-		free, err := b.opt.DiskFree()
-		if err != nil {
-			b.opt.Log.Warn("cannot tell how much disk is free", "error", err)
-		} else {
-			b.inbox.run(func() { b.core.diskFree(free) })
-		}
-		select {
-		case <-tick.C:
-		case <-b.stop:
-			return
-		}
 	}
 }
 

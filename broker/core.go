@@ -42,6 +42,7 @@ type core struct {
 	batch   *store.Batch
 	scratch []byte
 	put     uint64 // shards with a message in this round's batch, by bit
+	urgent  bool   // somebody waits for this round's batch, or for one before it
 	number  uint64 // of this round's batch, if it will be one
 	durable uint64 // the last batch that is on disk
 	round   *roundEffects
@@ -166,6 +167,7 @@ func (c *core) submitted(bytes int, next *store.Batch) {
 	c.flights.pushBack(c.round)
 	c.stats.Batches++
 	c.number++
+	c.urgent = false
 	c.round = &roundEffects{number: c.number}
 	c.batch = next
 }
@@ -233,6 +235,7 @@ func (c *core) answer(conn *Conn, o Output) {
 		return
 	}
 	conn.held.pushBack(held{batch: conn.lastBatch, output: o})
+	c.urgent = true
 }
 
 // binds makes conn's answers wait for this round's batch.

@@ -54,6 +54,7 @@ func (c *core) raiseSeen(q *backlog, priority uint8, to store.Seq) {
 	if lane := &q.account.Lanes[priority]; lane.Seen < to {
 		lane.Seen = to
 		c.touch(q)
+		c.urgent = true
 	}
 }
 

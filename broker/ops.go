@@ -26,6 +26,7 @@ func (c *core) do(conn *Conn, op *Op) {
 		// Its first message comes after its receipt.
 		if s := conn.subs[op.Subscribe.ID]; conn.lastBatch > c.durable {
 			s.after = conn.lastBatch
+			c.urgent = true
 		}
 	case OpDisconnect:
 		c.answer(conn, Output{Kind: OutputClose})

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"context"
 	"log/slog"
 	"time"
 )
@@ -37,6 +38,9 @@ type Options struct {
 	DiskFreeBytes int64
 	// DiskFree tells the octets free for the store; nil: not watched. It is asked every second.
 	DiskFree func() (free uint64, err error)
+	// Reclaim gives back disk that dropped messages still take; nil: there is no way. While there is too little disk it is called
+	// again and again, one call at a time, and ends when its context does.
+	Reclaim func(context.Context) error
 	// NoAutoCreate refuses SEND and SUBSCRIBE to a destination that does not exist.
 	NoAutoCreate bool
 	// MaxDestinations bounds the destinations that exist: 1 000 000.

@@ -219,7 +219,7 @@ func (c *core) diskFree(free uint64) {
 	case !c.diskLow && free < uint64(limit):
 		c.diskLow = true
 		c.opt.Log.Warn("little free disk: persistent senders wait", "free", free, "limit", limit)
-	case c.diskLow && free >= uint64(limit)+uint64(limit)/4:
+	case c.diskLow && free >= enough(limit):
 		c.diskLow, c.recheck = false, true
 		c.opt.Log.Info("free disk is above the watermark again: senders go on", "free", free)
 	}

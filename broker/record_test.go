@@ -41,6 +41,14 @@ var golden = []struct {
 		},
 	},
 	{
+		name:   "expiring, under a chosen name",
+		octets: "01" + "0b11" + "02" + "04" + "01" + "05" + "06" + "07" + "80d09bf3f52d" + "e807" + "02" + "6964",
+		m: Message{
+			Priority: 4, Persistent: true, ChosenID: true, ScheduledID: "id", DeliverAt: 7, Expires: 1577836800000, TTL: 1000, Timestamp: 6,
+			ID: MessageID{Shard: 1, Seq: 5}, Header: frames.Header{Dialect: frames.V12},
+		},
+	},
+	{
 		name: "everything",
 		octets: "01" + "00ff" + "01" + "00" + "3f" + "ffffffffffffffffff01" + "01" + "02" + "0000000000000003" +
 			"08" + hex.EncodeToString([]byte("/queue/a")) + "04" + hex.EncodeToString([]byte("ID:x")) + "01" + hex.EncodeToString([]byte("s")) +
@@ -83,12 +91,27 @@ func same(t interface{ Fatalf(string, ...any) }, got, want Message) {
 	}
 	got.blob, want.blob = store.Blob{}, store.Blob{}
 	got.head, want.head = 0, 0
+	if !reflect.DeepEqual(job(t, got.job), job(t, want.job)) {
+		t.Fatalf("job %v, not %v", got.job, want.job)
+	}
+	got.job, want.job = nil, nil
 	if len(got.Header.Raw) == 0 && len(want.Header.Raw) == 0 {
 		got.Header.Raw, want.Header.Raw = nil, nil
 	}
 	if d := cmp.Diff(want, got, cmp.Exporter(func(reflect.Type) bool { return true })); d != "" {
 		t.Fatalf("%s", d)
 	}
+}
+
+func job(t interface{ Fatalf(string, ...any) }, j *schedule.Job) []byte {
+	if j == nil {
+		return nil
+	}
+	octets, err := j.AppendBinary(nil)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return octets
 }
 
 func TestRecordRoundTrip(t *testing.T) {
@@ -105,7 +128,10 @@ func TestRecordRoundTrip(t *testing.T) {
 			Timestamp: rapid.Int64Range(0, math.MaxInt64).Draw(t, "timestamp"), DeliverAt: rapid.Int64Range(0, math.MaxInt64).Draw(t, "at"),
 		}
 		if m.DeliverAt != 0 {
-			m.ScheduledID = text("scheduled id")
+			m.ScheduledID, m.ChosenID = text("scheduled id"), rapid.Bool().Draw(t, "chosen")
+		}
+		if rapid.Bool().Draw(t, "expires") {
+			m.Expires, m.TTL = rapid.Int64Range(0, math.MaxInt64).Draw(t, "expires at"), rapid.Int64Range(0, math.MaxInt64).Draw(t, "ttl")
 		}
 		target := store.DestinationID(rapid.Uint64().Draw(t, "target"))
 		prefix := []byte("before")
@@ -118,8 +144,8 @@ func TestRecordRoundTrip(t *testing.T) {
 }
 
 func TestRecordThatCannotBeRead(t *testing.T) {
-	whole, _ := hex.DecodeString(golden[2].octets)
-	headerLength := len(golden[2].m.Header.Raw)
+	whole, _ := hex.DecodeString(golden[len(golden)-1].octets)
+	headerLength := len(golden[len(golden)-1].m.Header.Raw)
 	for n := range len(whole) - headerLength {
 		if _, _, err := decodeRecord(whole[:n], nil, store.Blob{}, &schedule.Zones{}); !errors.Is(err, errRecord) {
 			t.Errorf("the first %d octets: error %v", n, err)
@@ -169,6 +195,9 @@ func FuzzDecodeRecord(f *testing.F) {
 		}
 		if m.DeliverAt == 0 {
 			again.ScheduledID = m.ScheduledID // of a time that is none nothing is kept
+		}
+		if m.TTL < 0 {
+			again.TTL = m.TTL
 		}
 		same(t, *again, *m)
 	})

@@ -108,6 +108,7 @@ func (c *core) storeRef(q *backlog, e *entry) {
 		m.blob = c.batch.PutRef(q.key(e), c.scratch, m.Body)
 	}
 	c.put |= 1 << q.account.Shard
+	c.urgent = true
 	q.recount(e)
 	c.touch(q)
 	if m.Expires != 0 {
