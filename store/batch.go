@@ -37,6 +37,7 @@ type Batch struct {
 	bytes  int
 	ops    int
 	tooBig bool
+	lazy   bool
 }
 
 func newBatch() *Batch { return &Batch{repr: make([]byte, reprHeader, 4096)} }
@@ -50,6 +51,10 @@ func (b *Batch) Bytes() int { return len(b.repr) - reprHeader }
 // Empty tells whether nothing would change.
 func (b *Batch) Empty() bool { return b.count == 0 }
 
+// SetLazy says that nobody waits for the outcome of this batch: it is written at once, but synced, and its
+// outcome given, with the next batch that is not lazy, or after LazySync.
+func (b *Batch) SetLazy() { b.lazy = true }
+
 func (b *Batch) reset() {
 	for s := range shardsOf(b.touched) {
 		b.sums[s] = 0
@@ -59,7 +64,7 @@ func (b *Batch) reset() {
 	b.links = b.links[:0]
 	b.count, b.touched = 0, 0
 	b.number, b.done, b.queued = 0, nil, time.Time{}
-	b.bytes, b.ops, b.tooBig = 0, 0, false
+	b.bytes, b.ops, b.tooBig, b.lazy = 0, 0, false, false
 }
 
 // record appends one operation on a key; the value is that of all parts together.

@@ -15,12 +15,16 @@ const (
 	maxGroupBytes = 64 << 10
 )
 
+// LazySync is how long a batch that is lazy may wait to be synced.
+const LazySync = 20 * time.Millisecond
+
 // group is batches that are written in one piece: one record of the log, one sync.
 type group struct {
 	batches []*Batch
 	repr    []byte        // of the only batch, or merged
 	merged  []byte        // a buffer, for several batches
 	pebble  *pebble.Batch // nil if there is nothing to write
+	lazy    bool          // nobody waits for it to be synced
 	commit  Commit
 	taken   time.Time
 }
@@ -69,7 +73,9 @@ func (g *group) fill(batches []*Batch) (rest []*Batch) {
 	var first *Batch
 	var count uint32
 	g.merged = g.merged[:0]
+	g.lazy = true
 	for _, b := range g.batches {
+		g.lazy = g.lazy && b.lazy
 		g.commit.Ops += b.ops
 		g.commit.Bytes += b.bytes
 		switch {
@@ -128,46 +134,96 @@ func (s *Store) apply(g *group) error {
 	if err := g.pebble.SetRepr(g.repr); err != nil {
 		return err
 	}
+	if g.lazy {
+		return s.db.Apply(g.pebble, pebble.NoSync)
+	}
 	return s.db.ApplyNoSyncWait(g.pebble, pebble.Sync)
 }
 
-// syncAll waits for each group to be on disk, and gives the outcomes.
+// syncAll waits for each group to be on disk, and gives the outcomes. Lazy groups wait for one that is not.
 func (s *Store) syncAll() {
 	defer s.working.Done()
-	for g := s.nextGroup(); g != nil; g = s.nextGroup() {
-		kept := false
-		if g.pebble != nil {
-			if err := g.pebble.SyncWait(); err != nil {
-				s.events.fail(err)
+	var lazy []*group
+	for {
+		g, err := s.nextGroup(lazy)
+		switch {
+		case err != nil, g == nil && len(lazy) == 0:
+			return
+		case g != nil && g.lazy:
+			lazy = append(lazy, g)
+			continue
+		}
+		if err := s.sync(g, len(lazy) > 0); err != nil {
+			s.events.fail(err)
+			return
+		}
+		for i, l := range lazy {
+			if !s.synchronized(l) {
 				return
 			}
-			kept = g.pebble.Empty()
-			_ = g.pebble.Close()
-			s.raiseMark(g.batches)
+			lazy[i] = nil
 		}
-		g.commit.Synced = now().Sub(g.taken)
-		s.counters.add(&g.commit)
-		select {
-		case <-s.events.failed:
+		lazy = lazy[:0]
+		if g != nil && !s.synchronized(g) {
 			return
-		default:
 		}
-		s.o.OnCommit(g.commit)
-		for _, b := range g.batches {
-			s.answer(b, kept && len(g.merged) == 0)
-		}
-		g.reset(kept)
-		s.spare.Put(g)
 	}
 }
 
-// nextGroup waits for one; there is none after the last, or after a failure.
-func (s *Store) nextGroup() *group {
+// sync waits until g is on disk, and with it all that was applied before. Without a group, or with one that is empty, it
+// sees to that itself where there is something before.
+func (s *Store) sync(g *group, before bool) error {
+	switch {
+	case g != nil && g.pebble != nil:
+		return g.pebble.SyncWait()
+	case before:
+		return s.db.LogData(nil, pebble.Sync)
+	}
+	return nil
+}
+
+// synchronized gives the outcomes of a group that is on disk. It is false after a failure.
+func (s *Store) synchronized(g *group) bool {
+	kept := false
+	if g.pebble != nil {
+		kept = g.pebble.Empty()
+		_ = g.pebble.Close()
+		s.raiseMark(g.batches)
+	}
+	g.commit.Synced = now().Sub(g.taken)
+	s.counters.add(&g.commit)
+	select {
+	case <-s.events.failed:
+		return false
+	default:
+	}
+	if !g.lazy {
+		s.o.OnCommit(g.commit)
+	}
+	for _, b := range g.batches {
+		s.answer(b, kept && len(g.merged) == 0)
+	}
+	g.reset(kept)
+	s.spare.Put(g)
+	return true
+}
+
+// nextGroup waits for one, but not longer than the lazy ones may wait. There is none then, and after the last. The error
+// is the store's failure.
+func (s *Store) nextGroup(lazy []*group) (*group, error) {
+	var due <-chan time.Time
+	if len(lazy) > 0 {
+		timer := time.NewTimer(LazySync - now().Sub(lazy[0].taken))
+		defer timer.Stop()
+		due = timer.C
+	}
 	select {
 	case g := <-s.groups:
-		return g
+		return g, nil
+	case <-due:
+		return nil, nil
 	case <-s.events.failed:
-		return nil
+		return nil, ErrFailed
 	}
 }
 

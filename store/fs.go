@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
@@ -40,9 +41,9 @@ func (fs guardedFS) Create(name string, category vfs.DiskWriteCategory) (vfs.Fil
 		fs.must("create", name, err)
 		return guardedFile{File: f, name: name, fs: fs, opening: fs.opening}, nil
 	case err != nil:
-		return nil, err
+		return nil, retryLater(err)
 	default:
-		return f, nil
+		return tableFile{f}, nil
 	}
 	return guardedFile{File: f, name: name, fs: fs}, nil
 }
@@ -96,6 +97,30 @@ func (fs guardedFS) must(what, name string, err error) {
 		fs.stop(fmt.Errorf("%s %s: %w", what, name, err))
 	}
 }
+
+// retryPause is how long a table that could not be written holds up the work that is to try it again: Pebble does so at
+// once, and on a full disk would burn a core and fill the log.
+const retryPause = 200 * time.Millisecond
+
+func retryLater(err error) error {
+	if err != nil {
+		pause := time.NewTimer(retryPause)
+		<-pause.C
+	}
+	return err
+}
+
+// tableFile is a file of messages that is written in the background.
+type tableFile struct{ vfs.File }
+
+// Write writes, or fails after a pause.
+func (f tableFile) Write(p []byte) (int, error) {
+	n, err := f.File.Write(p)
+	return n, retryLater(err)
+}
+
+// Sync syncs, or fails after a pause.
+func (f tableFile) Sync() error { return retryLater(f.File.Sync()) }
 
 // guardedFile is a log, a marker or a directory, or a file that was made while the database was opened.
 type guardedFile struct {

@@ -31,10 +31,17 @@ func newEvents(log *slog.Logger, onFail func(error)) *events {
 
 // fail reports the first failure.
 func (e *events) fail(err error) {
+	if info := pebble.ExtractDataCorruptionInfo(err); info != nil {
+		err = damaged(*info) // Pebble's own text may not say where
+	}
 	e.once.Do(func() {
 		e.onFail(err)
 		close(e.failed)
 	})
+}
+
+func damaged(info pebble.DataCorruptionInfo) error {
+	return fmt.Errorf("%w: file %s: %v", ErrCorrupt, info.Path, info.Details)
 }
 
 // stop is fail for Pebble's goroutines where they must not go on. They stay where they are for
@@ -55,17 +62,33 @@ func (e *events) Errorf(format string, args ...any) {
 }
 
 // Fatalf does not return: Pebble would go on as if nothing had happened.
-func (e *events) Fatalf(format string, args ...any) { e.stop(fmt.Errorf(format, args...)) }
+func (e *events) Fatalf(format string, args ...any) {
+	for _, a := range args {
+		if err, ok := a.(error); ok && pebble.ExtractDataCorruptionInfo(err) != nil {
+			e.stop(err)
+		}
+	}
+	e.stop(fmt.Errorf(format, args...))
+}
+
+// quietRetries is how many failures of background work in a row are told of once.
+const quietRetries = 20
+
+// retried tells that background work failed. Pebble tries it again at once; fs.go sees to a pause.
+func (e *events) retried(err error) {
+	if pebble.IsCorruptionError(err) {
+		e.fail(err)
+		return
+	}
+	if n := e.background.Add(1); n%quietRetries == 1 {
+		e.log.Error("store: background work failed, it is tried again", "err", err.Error(), "failures", n)
+	}
+}
 
 func (e *events) listener() *pebble.EventListener {
 	return &pebble.EventListener{
-		BackgroundError: func(err error) {
-			e.background.Add(1)
-			e.log.Error("store: background work failed, it is tried again", "err", err)
-		},
-		DataCorruption: func(info pebble.DataCorruptionInfo) {
-			e.fail(fmt.Errorf("%w: file %s: %v", ErrCorrupt, info.Path, info.Details))
-		},
+		BackgroundError: e.retried,
+		DataCorruption:  func(info pebble.DataCorruptionInfo) { e.fail(damaged(info)) },
 		DiskSlow: func(info pebble.DiskSlowInfo) {
 			e.slow.Add(1)
 			e.log.Warn("store: disk is slow", "operation", info.OpType.String(), "file", info.Path, "taking", info.Duration)

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -161,10 +162,7 @@ func openPebble(d *directory, p *pebble.Options, e *events) (*pebble.DB, error) 
 	}
 	db, err := pebble.Open(d.join(dbName), p)
 	if err != nil {
-		if pebble.IsCorruptionError(err) {
-			err = fmt.Errorf("%w: %w", ErrCorrupt, err)
-		}
-		return nil, err
+		return nil, openError(err)
 	}
 	if upgraded := desc.FormatMajorVersion != p.FormatMajorVersion; upgraded && !p.ReadOnly {
 		if err := db.Flush(); err != nil { // as after creation
@@ -172,6 +170,20 @@ func openPebble(d *directory, p *pebble.Options, e *events) (*pebble.DB, error) 
 		}
 	}
 	return db, nil
+}
+
+// openError says of an error of Pebble's that a database exists and is not whole.
+func openError(err error) error {
+	switch info := pebble.ExtractDataCorruptionInfo(err); {
+	case info != nil:
+		return damaged(*info)
+	case errors.Is(err, fs.ErrNotExist):
+		// Not wrapped: it is not the store that does not exist.
+		return fmt.Errorf("%w: a part of it is missing: %s", ErrCorrupt, err.Error())
+	case pebble.IsCorruptionError(err), errors.Is(err, pebble.ErrDBNotPristine), errors.Is(err, pebble.ErrDBAlreadyExists):
+		return fmt.Errorf("%w: %s", ErrCorrupt, err.Error())
+	}
+	return err
 }
 
 // Recovered returns what was found at Open. The slices are shared: do not change them.
@@ -234,7 +246,7 @@ func (s *Store) onFail(err error) {
 	s.door.fail(err)
 	if s.opened.Load() {
 		s.o.Log.Error("store: failed", "dir", s.o.Dir, "err", err.Error())
-		go s.o.Fatal(s.door.err())
+		go s.o.Fatal(fmt.Errorf("store in %s: %w", s.o.Dir, s.door.err()))
 	}
 }
 
