@@ -32,7 +32,10 @@ var order = map[string]int{
 
 // clocks are the places that may ask what time it is, or wait for it, each with its reason.
 var clocks = map[string]string{
-	"broker/broker.go":                   "the loop reads the clock once per round, and has the one timer; the watch over the disk",
+	"broker/broker.go":                   "the loop reads the clock once per round, and has the one timer",
+	"broker/disk.go":                     "the watch over the disk",
+	"store/fs.go":                        "what failed on a full disk is not tried again at once",
+	"store/scheduler.go":                 "compactions that wait are looked at now and then",
 	"store/store.go":                     "the clock of commit metrics, and of when a store was made",
 	"store/commit.go":                    "the high-water mark is written once a second",
 	"server/accept.go":                   "the accept loop backs off",

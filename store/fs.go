@@ -23,6 +23,7 @@ type guardedFS struct {
 	vfs.FS
 	stop    func(error) // does not return
 	opening *atomic.Bool
+	spare   *spare // of logs; nil for none
 }
 
 const (
@@ -33,6 +34,13 @@ const (
 // Create makes a file; logs and markers for sure.
 func (fs guardedFS) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
 	fs.syncBefore(name)
+	if fs.spare != nil && strings.HasSuffix(name, logSuffix) {
+		f, ok, err := fs.spare.take(name, category)
+		fs.must("create", name, err)
+		if ok {
+			return guardedFile{File: f, name: name, fs: fs}, nil
+		}
+	}
 	f, err := fs.FS.Create(name, category)
 	switch {
 	case fs.isMarker(name), strings.HasSuffix(name, logSuffix):

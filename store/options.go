@@ -34,6 +34,8 @@ type Options struct {
 	// tickers, so that the store can live in a synctest bubble.
 	FS vfs.FS
 
+	// logs is the spare log; nil for none.
+	logs *spare
 	// markEvery is the least time between two writes of the high-water mark: 1 s.
 	markEvery time.Duration
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"log/slog"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -38,6 +39,30 @@ func (e *events) fail(err error) {
 		e.onFail(err)
 		close(e.failed)
 	})
+}
+
+// corrupt reports damage. Pebble's compactions panic at it after they have told, so they never come back from here.
+func (e *events) corrupt(info pebble.DataCorruptionInfo) {
+	err := damaged(info)
+	if inCompaction() {
+		e.stop(err)
+	}
+	e.fail(err)
+}
+
+// inCompaction tells whether a compaction or a flush is among the callers.
+func inCompaction() bool {
+	pcs := make([]uintptr, 64)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
+	for {
+		f, more := frames.Next()
+		if strings.Contains(f.Function, "/internal/compact.") {
+			return true
+		}
+		if !more {
+			return false
+		}
+	}
 }
 
 func damaged(info pebble.DataCorruptionInfo) error {
@@ -88,7 +113,7 @@ func (e *events) retried(err error) {
 func (e *events) listener() *pebble.EventListener {
 	return &pebble.EventListener{
 		BackgroundError: e.retried,
-		DataCorruption:  func(info pebble.DataCorruptionInfo) { e.fail(damaged(info)) },
+		DataCorruption:  e.corrupt,
 		DiskSlow: func(info pebble.DiskSlowInfo) {
 			e.slow.Add(1)
 			e.log.Warn("store: disk is slow", "operation", info.OpType.String(), "file", info.Path, "taking", info.Duration)
@@ -133,10 +158,11 @@ func (o *Options) pebbleOptions(e *events) *pebble.Options {
 		CompactionConcurrencyRange:  func() (int, int) { return 1, 2 },
 	}
 	if o.FS == nil {
-		p.FS = guardedFS{vfs.Default, e.stop, &e.opening}
+		p.FS = guardedFS{vfs.Default, e.stop, &e.opening, o.logs}
+		p.Experimental.CompactionScheduler = newScheduler()
 		p.WithFSDefaults() // tells of slow operations
 	} else {
-		p.FS = guardedFS{o.FS, e.stop, &e.opening}
+		p.FS = guardedFS{o.FS, e.stop, &e.opening, nil}
 		p.Experimental.CompactionScheduler = pebble.NewConcurrencyLimitSchedulerWithNoPeriodicGrantingForTest()
 	}
 	for i := range p.Levels {

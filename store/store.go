@@ -4,12 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
 )
+
+// logSlack is how much larger than what is kept in memory a log may be.
+const logSlack = 1 << 20
 
 // now is the clock of commit metrics, and of the time at which a store was made.
 func now() time.Time { return time.Now() }
@@ -92,6 +97,9 @@ func (s *Store) open() (err error) {
 	if err != nil {
 		return err
 	}
+	if s.o.FS == nil {
+		s.o.logs = newSpare(vfs.Default, s.dir.join(dbName), s.o.MemTableBytes+logSlack)
+	}
 	if s.db, err = openPebble(s.dir, s.o.pebbleOptions(s.events), s.events); err != nil {
 		return err
 	}
@@ -144,6 +152,7 @@ func (s *Store) abandon() {
 	if s.door.err() == nil && s.db != nil {
 		_ = guard(s.events, s.db.Close)
 	}
+	s.o.logs.close()
 	if s.dir != nil {
 		_ = s.dir.close()
 	}
@@ -164,6 +173,9 @@ func openPebble(d *directory, p *pebble.Options, e *events) (*pebble.DB, error) 
 	if err != nil {
 		return nil, openError(err)
 	}
+	if s, ok := p.Experimental.CompactionScheduler.(*scheduler); ok {
+		s.open()
+	}
 	if upgraded := desc.FormatMajorVersion != p.FormatMajorVersion; upgraded && !p.ReadOnly {
 		if err := db.Flush(); err != nil { // as after creation
 			return nil, errors.Join(err, db.Close())
@@ -179,11 +191,20 @@ func openError(err error) error {
 		return damaged(*info)
 	case errors.Is(err, fs.ErrNotExist):
 		// Not wrapped: it is not the store that does not exist.
-		return fmt.Errorf("%w: a part of it is missing: %s", ErrCorrupt, err.Error())
+		return fmt.Errorf("%w: a part of it is missing: %s", ErrCorrupt, oneLine(err))
 	case pebble.IsCorruptionError(err), errors.Is(err, pebble.ErrDBNotPristine), errors.Is(err, pebble.ErrDBAlreadyExists):
-		return fmt.Errorf("%w: %s", ErrCorrupt, err.Error())
+		return fmt.Errorf("%w: %s", ErrCorrupt, oneLine(err))
 	}
 	return err
+}
+
+// oneLine is the text of an error, of several joined ones the first.
+func oneLine(err error) string {
+	first, rest, more := strings.Cut(err.Error(), "\n")
+	if more {
+		first += fmt.Sprintf(" (and %d more)", 1+strings.Count(rest, "\n"))
+	}
+	return first
 }
 
 // Recovered returns what was found at Open. The slices are shared: do not change them.
@@ -280,6 +301,7 @@ func (s *Store) finish() error {
 	}
 	db := s.db
 	s.db = nil
+	s.o.logs.close()
 	if err := db.Close(); err != nil {
 		return err
 	}

@@ -65,11 +65,11 @@ func exitCode(err error) int {
 
 // unreachable tells whether err is of a broker that is not there, or not in time.
 func unreachable(err error) bool {
-	var netErr net.Error
 	var op *net.OpError
-	if errors.As(err, &op) && op.Op == "listen" { // an address of our own
+	isOp := errors.As(err, &op) // not net.Error, which a failed system call of any kind is
+	if isOp && op.Op == "listen" { // an address of our own
 		return false
 	}
 	return errors.Is(err, client.ErrClosed) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) ||
-		errors.As(err, &netErr) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+		isOp || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
