@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -66,11 +67,17 @@ func count(s *Store) (int, error) {
 
 func copyDir(t *testing.T, dir string) string {
 	t.Helper()
-	to := filepath.Join(t.TempDir(), "copy")
-	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
-		t.Fatal(err)
+	// A file that is written aside gets its name while others are copied: then once more.
+	for {
+		to := t.TempDir()
+		err := os.CopyFS(to, os.DirFS(dir))
+		if err == nil {
+			return to
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
 	}
-	return to
 }
 
 func newest(t *testing.T, dir, suffix string) string {
