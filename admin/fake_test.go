@@ -17,6 +17,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // fake is a broker and a store with numbers of the test's choice.
 type fake struct {
+	Broker // what is not below is not called
 	stats  broker.Stats
 	list   []broker.DestinationStats
 	stuck  bool // the loop does not turn

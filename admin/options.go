@@ -9,11 +9,17 @@ import (
 	"footfall/store"
 )
 
-// Broker is the queue engine as it is looked at. Each method waits for the loop, at
-// most as long as ctx lives, and returns false when it did not turn.
+// Broker is the queue engine as it is looked at, and its schedule as it is changed; see broker.Broker. Each method waits for
+// the loop, at most as long as ctx lives. Those that return a bool return false when it did not turn.
 type Broker interface {
 	Stats(ctx context.Context) (broker.Stats, bool)
 	Destinations(ctx context.Context, offset, limit int) (list []broker.DestinationStats, total int, ok bool)
+
+	Scheduled(ctx context.Context, q broker.ScheduledQuery) (list []broker.ScheduledMessage, next string, err error)
+	ScheduledCounts(ctx context.Context) (broker.ScheduledCounts, error)
+	CancelScheduled(ctx context.Context, id string) (int, error)
+	RunScheduled(ctx context.Context, id string) (int, error)
+	Reschedule(ctx context.Context, id string, at int64) (int, error)
 }
 
 // Store is the store as it is looked at.

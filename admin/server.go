@@ -16,14 +16,16 @@ import (
 // How long the broker's loop may take for an answer, and how much a request may be.
 const (
 	patience       = 2 * time.Second
+	diskPatience   = 20 * time.Second // of answers that wait for the disk
 	headerTimeout  = 5 * time.Second
 	maxHeaderBytes = 16 << 10
 )
 
 // Server answers over HTTP.
 type Server struct {
-	opt  Options
-	http http.Server
+	opt      Options
+	http     http.Server
+	schedule chan struct{} // one token for each request to the schedule under way
 }
 
 // ErrServerClosed is returned by Serve after Shutdown or Close.
@@ -31,7 +33,7 @@ var ErrServerClosed = errors.New("admin: server closed")
 
 // New returns a Server that looks at what o names.
 func New(o Options) *Server {
-	s := &Server{opt: o.withDefaults()}
+	s := &Server{opt: o.withDefaults(), schedule: make(chan struct{}, maxScheduleRequests)}
 	s.http = http.Server{
 		Handler:           s.handler(),
 		ReadHeaderTimeout: headerTimeout,
@@ -70,6 +72,9 @@ func (s *Server) handler() http.Handler {
 	mux.Handle("GET /metrics", s.metrics())
 	mux.HandleFunc("GET /api/v1/overview", s.overview)
 	mux.HandleFunc("GET /api/v1/destinations", s.destinations)
+	mux.HandleFunc("GET /api/v1/scheduled", s.onSchedule(patience, s.listScheduled))
+	mux.HandleFunc("GET /api/v1/scheduled/counts", s.onSchedule(patience, s.countScheduled))
+	mux.HandleFunc(scheduledPrefix, s.scheduledID)
 	mux.HandleFunc("GET /{$}", s.index)
 	return s.secured(http.NewCrossOriginProtection().Handler(mux))
 }
@@ -116,7 +121,8 @@ func (s *Server) index(w http.ResponseWriter, _ *http.Request) {
 		"/readyz                may it be sent work\n" +
 		"/metrics               metrics in the format of Prometheus\n" +
 		"/api/v1/overview       what the broker holds and did\n" +
-		"/api/v1/destinations   queues and topics; offset, limit\n"))
+		"/api/v1/destinations   queues and topics; offset, limit\n" +
+		"/api/v1/scheduled      what waits for its time; destination, id, from, until, limit, cursor, body\n"))
 }
 
 // reply writes v as JSON.

@@ -21,8 +21,12 @@ type agenda struct {
 // fireBatch bounds what takes its place in one round, so that live traffic goes on.
 const fireBatch = 1000
 
-// setTimes finds out when m is due and when it expires, from what the sender asked for and from now on.
-func (c *core) setTimes(to Address, m *Message) *Error {
+// setTimes finds out when m is due and when it expires, from what its destination and its sender ask for and from now on.
+func (c *core) setTimes(to Address, p *policy, m *Message) *Error {
+	if p.override != nil {
+		m.Plan, m.Delay = p.override, 0
+	}
+	p.limit(m)
 	switch {
 	case m.Plan != nil:
 		at, ok := m.Plan.Due(c.now)
@@ -55,7 +59,7 @@ func (c *core) wait(d *destination, m *Message) {
 		m.ScheduledID = m.ID.String()
 		if m.job == nil {
 			// It says where the message waits, so that it is found without an index.
-			m.ScheduledID += "." + strconv.FormatInt(m.DeliverAt, 36)
+			m.ScheduledID = placeID(store.DueKey{Shard: d.shard, At: m.DeliverAt, Seq: store.Seq(m.ID.Seq)})
 		}
 	}
 	t := &timed{due: dueTime{m.DeliverAt, store.Seq(m.ID.Seq)}, stored: m.Persistent, dest: d, m: m}
@@ -69,7 +73,12 @@ func (c *core) wait(d *destination, m *Message) {
 	c.addDue(t)
 }
 
-// waitingPlace reads what wait wrote: the place of a message that has no name.
+// placeID is the id of what waits in a place and has no name.
+func placeID(k store.DueKey) string {
+	return MessageID{uint8(k.Shard), uint64(k.Seq)}.String() + "." + strconv.FormatInt(k.At, 36)
+}
+
+// waitingPlace reads what placeID wrote: the place of a message that has no name.
 func waitingPlace(id string) (store.DueKey, bool) {
 	i := strings.LastIndexByte(id, '.')
 	if i < 0 {

@@ -19,6 +19,8 @@ type Store interface {
 	ScanExpiries(store.ExpiryScan) (found []store.Expiry, more bool, err error)
 	FindNames(after uint64, shard store.Shard, name string) ([]store.ScheduleName, error)
 	FindDue(after uint64, k store.DueKey, body bool) (due store.Due, bytes uint64, ok bool, err error)
+	ListDue(q store.DueList, take func(*store.DueEntry) bool) (next store.DueKey, more bool, err error)
+	CountDue(store.DueCount) (int, error)
 }
 
 // Broker is the queue engine: the loop and what hands it work.
@@ -104,6 +106,7 @@ func (b *Broker) loop() {
 		free := b.core.flights.len() < maxFlights && b.core.flying < maxFlying
 		b.inbox.take(&t, free)
 		b.core.begin(time.Now())
+		b.core.closing = b.isStopped()
 		b.turn(&t)
 		b.core.end()
 		b.perform()
@@ -145,9 +148,9 @@ func (b *Broker) turn(t *taken) {
 // perform does what a round decided: submits its batch, asks for pages, hands outputs over.
 func (b *Broker) perform() {
 	c := b.core
-	if !c.batch.Empty() || c.urgent {
+	if c.ready {
 		if !c.urgent && c.flights.len() < maxLazy {
-			c.batch.SetLazy() // such as of acknowledgements that nobody waits for
+			c.batch.SetLazy()
 		}
 		bytes := c.batch.Bytes()
 		b.last = b.store.Submit(c.batch, b.outcome)
@@ -202,13 +205,17 @@ func (b *Broker) pause(free bool) time.Duration {
 		return 0
 	}
 	c := b.core
-	if c.recheck {
+	if c.recheck || c.again {
+		c.again = false
 		return 0 // found by what came last in the round
 	}
 	wait := time.Hour
 	now := time.Now()
+	if !c.since.IsZero() {
+		wait = c.since.Add(gatherFor).Sub(now)
+	}
 	if c.pressed() {
-		wait = c.nextEvict.Sub(now)
+		wait = min(wait, c.nextEvict.Sub(now))
 	}
 	if at, ok := c.timers.next(); ok {
 		wait = min(wait, at.Sub(now))
@@ -222,9 +229,14 @@ func (b *Broker) pause(free bool) time.Duration {
 
 // finished tells whether the loop may end: it was told to, and nothing is under way.
 func (b *Broker) finished() bool {
+	c := b.core
+	return c.closing && c.since.IsZero() && c.flights.len() == 0 && b.inbox.idle()
+}
+
+func (b *Broker) isStopped() bool {
 	select {
 	case <-b.stop:
-		return b.core.flights.len() == 0 && b.inbox.idle()
+		return true
 	default:
 		return false
 	}

@@ -20,6 +20,8 @@ type Conn struct {
 
 	written atomic.Int64 // messages written that the loop has not seen
 
+	eager atomic.Bool // the loop waits for what is written
+
 	// Owned by the loop from here on.
 
 	subs    map[string]*subscription // live, by key
@@ -33,11 +35,13 @@ type Conn struct {
 	held ring[held] // answers that wait for a batch
 	// lastBatch holds the last durable effect of this connection.
 	lastBatch uint64
+	fenced    bool // some subscription waits for a receipt, see holdBack
 	listed    bool // in core.changed
 
 	unwritten      ring[unwritten] // messages in the outbox, in order
 	unwrittenBytes int64
 	full           bool // unwrittenBytes kept a delivery back
+	auto           bool // it had a subscription of mode auto
 
 	searching bool // its parked operation waits for a search of the store
 
@@ -60,19 +64,19 @@ type unwritten struct {
 }
 
 // ID is unique among the connections of one run.
-func (c *Conn) ID() uint64 { return c.id }
+func (conn *Conn) ID() uint64 { return conn.id }
 
 // Submit hands a request to the loop. It waits while the inbox is full, or
 // while this connection has much in it. After Close it returns ErrClosed.
-func (c *Conn) Submit(req *Request) error { return c.inbox.submit(c, req) }
+func (conn *Conn) Submit(req *Request) error { return conn.inbox.submit(conn, req) }
 
 // Written tells that so many more outputs of kind OutputMessage were wholly
 // handed to the kernel, in order.
-func (c *Conn) Written(messages int) {
-	if messages > 0 && c.written.Add(int64(messages)) == int64(messages) {
-		c.inbox.noteWritten(c)
+func (conn *Conn) Written(messages int) {
+	if messages > 0 && conn.written.Add(int64(messages)) == int64(messages) {
+		conn.inbox.noteWritten(conn, conn.eager.Load())
 	}
 }
 
 // Detach tells that the session is over. What it submitted before counts. It does not wait.
-func (c *Conn) Detach() { _ = c.inbox.mark(c, entryDetach) }
+func (conn *Conn) Detach() { _ = conn.inbox.mark(conn, entryDetach) }

@@ -17,16 +17,19 @@ type core struct {
 	now time.Time // of this round
 	ms  int64     // the same in milliseconds since the epoch
 
-	epoch    uint32
-	seq      [store.Shards]store.Seq // last given
-	synced   [store.Shards]store.Seq // last on disk
-	dests    map[Address]*destination
-	byID     map[destinationKey]*destination
-	backlogs map[backlogKey]*backlog // of queues
-	zones    *schedule.Zones
-	agendas  [store.Shards]agenda
-	loose    map[string][]*timed // what waits in memory only, by its id
-	expiries [store.Shards]timeline
+	epoch     uint32
+	seq       [store.Shards]store.Seq // last given
+	synced    [store.Shards]store.Seq // last on disk
+	dests     map[Address]*destination
+	byID      map[destinationKey]*destination
+	backlogs  map[backlogKey]*backlog // of queues
+	zones     *schedule.Zones
+	policies  map[Choice]*policy // those in use
+	agendas   [store.Shards]agenda
+	loose     map[string][]*timed // what waits in memory only, by its id
+	expiries  [store.Shards]timeline
+	reading   map[store.RefKey]*timed // what expires behind a window, while it is read for the log
+	expiryLog expiryLog
 
 	// While the store is searched for what waits, what happens to it is kept here.
 	searches int
@@ -41,10 +44,14 @@ type core struct {
 
 	batch   *store.Batch
 	scratch []byte
-	put     uint64 // shards with a message in this round's batch, by bit
-	urgent  bool   // somebody waits for this round's batch, or for one before it
-	number  uint64 // of this round's batch, if it will be one
-	durable uint64 // the last batch that is on disk
+	put     uint64    // shards with a message in this round's batch, by bit
+	urgent  bool      // somebody waits for this round's batch, or for one before it
+	ready   bool      // the batch goes to the store in this round
+	since   time.Time // when the first change came into it
+	closing bool      // nothing gathers any more
+	again   bool      // there is something to take that nobody told of
+	number  uint64    // of this round's batch, if it will be one
+	durable uint64    // the last batch that is on disk
 	round   *roundEffects
 	flights ring[*roundEffects] // submitted, not yet on disk
 	flying  int                 // octets of these
@@ -74,6 +81,7 @@ type roundEffects struct {
 	conns  []*Conn // with answers that wait for it
 	queues []queueMark
 	shards []shardMark
+	then   []func() // of callers without a connection
 }
 
 type queueMark struct {
@@ -90,7 +98,7 @@ func newCore(opt Options, batch *store.Batch) *core {
 	c := &core{
 		opt: opt, batch: batch, number: 1, round: &roundEffects{number: 1},
 		dests: map[Address]*destination{}, byID: map[destinationKey]*destination{}, conns: map[uint64]*Conn{},
-		backlogs: map[backlogKey]*backlog{}, zones: &schedule.Zones{},
+		backlogs: map[backlogKey]*backlog{}, zones: &schedule.Zones{}, policies: map[Choice]*policy{}, reading: map[store.RefKey]*timed{},
 		loose: map[string][]*timed{}, dropped: map[store.DueKey]bool{}, renamed: map[scheduleName]namedPlace{},
 	}
 	for s := range c.agendas {
@@ -128,7 +136,28 @@ func (c *core) end() {
 	}
 	clear(c.dirty)
 	c.dirty = c.dirty[:0]
-	c.account()
+	if c.ready = c.isDue(); c.ready {
+		c.account()
+	}
+}
+
+// A batch that nobody waits for, such as of acknowledgements, gathers what other rounds add for so long, or
+// until it is so large.
+const (
+	gatherFor   = 10 * time.Millisecond
+	gatherBytes = 64 << 10
+)
+
+// isDue tells whether the batch goes to the store in this round.
+func (c *core) isDue() bool {
+	if c.batch.Empty() && !c.urgent {
+		return false
+	}
+	if c.since.IsZero() {
+		c.since = c.now
+	}
+	// What is read of the store must show what was done before.
+	return c.urgent || c.closing || len(c.loads) > 0 || c.batch.Bytes() >= gatherBytes || !c.now.Before(c.since.Add(gatherFor))
 }
 
 // account puts the accounts of what changed into the batch.
@@ -167,7 +196,7 @@ func (c *core) submitted(bytes int, next *store.Batch) {
 	c.flights.pushBack(c.round)
 	c.stats.Batches++
 	c.number++
-	c.urgent = false
+	c.urgent, c.since = false, time.Time{}
 	c.round = &roundEffects{number: c.number}
 	c.batch = next
 }
@@ -187,16 +216,29 @@ func (c *core) landed() {
 		}
 		c.mark(m.q)
 	}
+	for _, f := range r.then {
+		f()
+	}
 	for _, conn := range r.conns {
 		for conn.held.len() > 0 && conn.held.at(0).batch <= c.durable {
 			c.emit(conn, conn.held.popFront().output)
 		}
-		for _, s := range conn.subs {
-			if s.after != 0 && s.after <= c.durable {
-				s.after = 0
-				c.mark(s.q)
-			}
+		c.activate(conn)
+	}
+}
+
+// activate lets subscriptions go on that waited for their receipts.
+func (c *core) activate(conn *Conn) {
+	if !conn.fenced {
+		return
+	}
+	conn.fenced = false
+	for _, s := range conn.inOrder() {
+		if s.after != 0 && s.after <= c.durable && !s.ended {
+			s.after = 0
+			c.mark(s.q)
 		}
+		conn.fenced = conn.fenced || s.after != 0
 	}
 }
 
@@ -235,6 +277,16 @@ func (c *core) answer(conn *Conn, o Output) {
 		return
 	}
 	conn.held.pushBack(held{batch: conn.lastBatch, output: o})
+	c.urgent = true
+}
+
+// onDisk calls f once all that was done so far is on disk.
+func (c *core) onDisk(f func()) {
+	if c.batch.Empty() && c.flights.len() == 0 {
+		f()
+		return
+	}
+	c.round.then = append(c.round.then, f)
 	c.urgent = true
 }
 

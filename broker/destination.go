@@ -9,7 +9,8 @@ type destination struct {
 	shard   store.Shard
 	id      store.DestinationID
 	created int64
-	kept    bool // the store knows it
+	kept    bool    // the store knows it
+	policy  *policy // see core.policyOf
 
 	queue *backlog        // of a queue
 	subs  []*subscription // of a topic, each with a backlog of its own

@@ -153,8 +153,11 @@ func (c *core) wrote(conn *Conn) {
 	}
 	if conn.full && conn.unwrittenBytes <= c.opt.OutboxBytes/2 {
 		conn.full = false
-		for _, s := range conn.subs {
-			c.mark(s.q)
+		conn.eager.Store(conn.auto)
+		for _, s := range conn.inOrder() {
+			if !s.ended {
+				c.mark(s.q)
+			}
 		}
 	}
 }

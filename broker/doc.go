@@ -9,5 +9,6 @@
 //
 // The types in reading order: [Address], what a message is sent to; [Message];
 // [Op] and [Request], what a session asks for; [Conn], a session as the loop
-// knows it; [Outbox] and [Output], what the loop gives back; [Broker].
+// knows it; [Outbox] and [Output], what the loop gives back; [Policies], what an operator wants of
+// single destinations; [Broker].
 package broker

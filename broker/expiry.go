@@ -25,12 +25,24 @@ func (c *core) expiresNoMore(q *backlog, e *entry) {
 	if m.Expires == 0 || q.dest.addr.Kind == Topic {
 		return
 	}
-	l := &c.expiries[q.account.Shard]
+	key := q.key(e)
 	if e.stored() {
-		c.batch.DropExpiry(m.Expires, q.key(e))
-		l.gone(e.seq)
+		c.dropExpiry(m.Expires, key)
+		return
 	}
-	if t := l.bySeq[e.seq]; t != nil {
+	l := &c.expiries[key.Shard]
+	if t := l.bySeq[key.Seq]; t != nil {
+		l.remove(t)
+	}
+}
+
+// dropExpiry forgets that what is stored at key was to expire.
+func (c *core) dropExpiry(at int64, key store.RefKey) {
+	c.batch.DropExpiry(at, key)
+	delete(c.reading, key)
+	l := &c.expiries[key.Shard]
+	l.gone(key.Seq)
+	if t := l.bySeq[key.Seq]; t != nil {
 		l.remove(t)
 	}
 }
@@ -91,16 +103,11 @@ func (c *core) expirePlace(t *timed) {
 	if !q.covers(at) {
 		// Behind the window nobody has it, so it is there.
 		key := store.RefKey{Shard: q.account.Shard, Backlog: q.account.ID, Priority: t.priority, Seq: t.due.seq}
-		c.batch.DropRef(key, t.blob, true)
-		c.batch.DropExpiry(t.due.at, key)
-		q.account.Lanes[t.priority].Count--
-		q.account.Bytes -= t.octets
-		c.touch(q)
-		if p := q.page; p != nil {
-			p.remove(t.due.seq)
+		if c.policyOf(q.dest.addr, q.dest).logExpired && c.reserve(q.dest) {
+			c.readExpired(t, key)
+		} else {
+			c.dropBehind(t, key)
 		}
-		c.stats.Expired++
-		c.logExpired(q.dest, MessageID{uint8(q.account.Shard), uint64(t.due.seq)})
 		return
 	}
 	lane := &q.lanes[at.lane]
@@ -112,6 +119,20 @@ func (c *core) expirePlace(t *timed) {
 	q.removedFrom(int(at.lane), &e)
 	c.drop(q, &e)
 	c.mark(q)
+}
+
+// dropBehind drops the message of t, which is behind the window of its backlog.
+func (c *core) dropBehind(t *timed, key store.RefKey) {
+	q := t.q
+	c.batch.DropRef(key, t.blob, true)
+	c.dropExpiry(t.due.at, key)
+	q.account.Lanes[t.priority].Count--
+	q.account.Bytes -= t.octets
+	c.touch(q)
+	if p := q.page; p != nil {
+		p.remove(t.due.seq)
+	}
+	c.stats.Expired++
 }
 
 // drop takes a message that expired out of the world; it is in no window any more.
@@ -127,9 +148,7 @@ func (c *core) drop(q *backlog, e *entry) {
 // expired is the one seam for what becomes of a message that expired.
 func (c *core) expired(d *destination, m *Message) {
 	c.stats.Expired++
-	c.logExpired(d, m.ID)
-}
-
-func (c *core) logExpired(d *destination, id MessageID) {
-	c.opt.Log.Debug("message expired", "destination", d.text, "message", id.String())
+	if c.policyOf(d.addr, d).logExpired && c.reserve(d) {
+		c.logExpired(d, m)
+	}
 }

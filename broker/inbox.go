@@ -105,12 +105,14 @@ func (in *inbox) mark(c *Conn, kind entryKind) error {
 	return nil
 }
 
-// noteWritten tells that c.written has grown.
-func (in *inbox) noteWritten(c *Conn) {
+// noteWritten tells that c.written has grown. The loop is not woken for it unless it waits for that.
+func (in *inbox) noteWritten(c *Conn, wake bool) {
 	in.mu.Lock()
 	in.written = append(in.written, c)
 	in.mu.Unlock()
-	in.signal()
+	if wake {
+		in.signal()
+	}
 }
 
 // run has the loop call f, whatever the state of the inbox.

@@ -128,7 +128,7 @@ func TestInboxWakesOnce(t *testing.T) {
 		t.Fatal("there are two tokens")
 	default:
 	}
-	in.noteWritten(&Conn{})
+	in.noteWritten(&Conn{}, true)
 	<-in.wake
 	var took taken
 	in.take(&took, false)

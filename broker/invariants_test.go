@@ -4,10 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"testing/synctest"
 )
+
+// settle has the store know all that was done, also what nobody waits for.
+func (w *world) settle() {
+	synctest.Wait()
+	w.b.call(context.Background(), func(c *core) { c.urgent = c.urgent || !c.batch.Empty() })
+	synctest.Wait()
+}
 
 // check proves what must hold of the loop's state at any rest.
 func (w *world) check() error {
+	w.settle()
 	err := errors.New("the loop did not turn")
 	w.b.call(context.Background(), func(c *core) { err = c.invariants() })
 	return err

@@ -43,17 +43,30 @@ func (c *core) dropName(d *destination, name string) {
 	}
 }
 
-// cancel takes back what a search found, unless it is gone since.
-func (c *core) cancel(f found) bool {
+// whereNow tells where what a search found waits now, if it does.
+func (c *core) whereNow(f found) (found, bool) {
+	if f.name == "" && c.dropped[f.key()] {
+		f.name = placeID(f.key()) // unless it is gone it was given its id as a name
+	}
 	if f.name != "" {
 		if now, changed := c.renamed[nameOf(f.dest, f.name)]; changed {
 			f.due, f.octets, f.blob = now.due, now.octets, now.blob
 		}
 	}
-	t := &timed{due: f.due, stored: true, dest: f.dest}
-	if f.due == (dueTime{}) || c.dropped[t.key()] {
+	return f, f.due != (dueTime{}) && !c.dropped[f.key()]
+}
+
+func (f *found) key() store.DueKey {
+	return store.DueKey{Shard: f.dest.shard, At: f.due.at, Seq: f.due.seq}
+}
+
+// cancel takes back what a search found, unless it is gone since.
+func (c *core) cancel(f found) bool {
+	f, waits := c.whereNow(f)
+	if !waits {
 		return false
 	}
+	t := &timed{due: f.due, stored: true, dest: f.dest}
 	a := &c.agendas[f.dest.shard]
 	if in := a.bySeq[f.due.seq]; in != nil {
 		a.remove(in)

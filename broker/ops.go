@@ -25,12 +25,33 @@ func (c *core) do(conn *Conn, op *Op) {
 	case OpSubscribe:
 		// Its first message comes after its receipt.
 		if s := conn.subs[op.Subscribe.ID]; conn.lastBatch > c.durable {
-			s.after = conn.lastBatch
-			c.urgent = true
+			c.holdBack(s)
+		}
+	case OpRecover:
+		if op.WantReceipt {
+			c.fence(conn, op.Sub)
 		}
 	case OpDisconnect:
 		c.answer(conn, Output{Kind: OutputClose})
 	}
+}
+
+// fence has what RECOVER delivers again come after its receipt, so that a client can tell it from what was on its way
+// before.
+func (c *core) fence(conn *Conn, id string) {
+	if conn.lastBatch <= c.durable {
+		return
+	}
+	for key, s := range conn.subs {
+		if id == "" || key == id {
+			c.holdBack(s)
+		}
+	}
+}
+
+// holdBack has s get nothing before what its connection did is on disk, and so the receipt for it out.
+func (c *core) holdBack(s *subscription) {
+	s.after, s.conn.fenced, c.urgent = s.conn.lastBatch, true, true
 }
 
 // leave gives conn what it has to get before a DISCONNECT, and nothing afterwards.
@@ -73,7 +94,7 @@ func (c *core) apply(conn *Conn, op *Op) *Error {
 func (c *core) commitOp(conn *Conn, op *Op) *Error {
 	for i := range op.Sends {
 		send := &op.Sends[i]
-		if send.To.Kind == Queue || c.opt.NoAutoCreate || send.later(c.ms) {
+		if send.To.Kind == Queue || c.opt.NoAutoCreate || c.later(send) {
 			if _, err := c.resolve(send.To); err != nil {
 				return err
 			}

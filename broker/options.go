@@ -43,6 +43,8 @@ type Options struct {
 	Reclaim func(context.Context) error
 	// NoAutoCreate refuses SEND and SUBSCRIBE to a destination that does not exist.
 	NoAutoCreate bool
+	// Policies are what the operator wants of single destinations; nil for nothing.
+	Policies *Policies
 	// MaxDestinations bounds the destinations that exist: 1 000 000.
 	MaxDestinations int
 	// TransactionActions and TransactionBytes bound what is settled with one open transaction: 100 000, 256 MiB.

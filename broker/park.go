@@ -1,6 +1,10 @@
 package broker
 
-import "time"
+import (
+	"time"
+
+	"footfall/schedule"
+)
 
 // parked is what a connection asked for and has to wait with: the rest of its
 // operations, from a SEND on that a watermark or a slow subscriber holds up.
@@ -112,9 +116,14 @@ func (c *core) holdsUp(conn *Conn, op *Op) (why *Error, wait bool) {
 }
 
 // later tells whether a SEND is not for now.
-func (op *Op) later(ms int64) bool {
+func (c *core) later(op *Op) bool {
+	if p := c.opt.Policies; p != nil && p.overrides {
+		if plan := c.policyOf(op.To, c.dests[op.To]).override; plan != nil {
+			return plan.Kind != schedule.AtOnce
+		}
+	}
 	m := op.Message
-	return m.Delay > 0 || m.DeliverAt > ms || m.Plan != nil
+	return m.Delay > 0 || m.DeliverAt > c.ms || m.Plan != nil
 }
 
 func (c *core) sendHeldUp(op *Op) (*Error, bool) {
@@ -123,7 +132,7 @@ func (c *core) sendHeldUp(op *Op) (*Error, bool) {
 	if c.memoryHigh {
 		return &Error{Kind: KindResource, Message: "the broker holds too many messages in memory to take one for " + op.To.String() + " (limits.memory)"}, true
 	}
-	later := op.later(c.ms)
+	later := c.later(op)
 	if c.diskLow && m.Persistent && (op.To.Kind == Queue || later) {
 		return &Error{Kind: KindResource, Message: "there is too little free disk to store a message for " + op.To.String() + " (store.disk-free)"}, true
 	}

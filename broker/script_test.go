@@ -22,7 +22,7 @@ import (
 // TestScripts runs testdata/scripts: conversations with the broker. Each command is carried out,
 // everything is let come to rest, and what the clients got is the output. The commands:
 //
-//	new [limit=value ...]                            a fresh broker; see options
+//	new [limit=value ...]                            a fresh broker; see options. A line "match setting=value ..." for each policy
 //	connect c ..., disconnect c [receipt=r], vanish c    sessions; vanish is a lost connection
 //	sub c key dest [mode= window= octets=]           mode: auto, client or individual
 //	unsub c key [receipt=r]
@@ -128,7 +128,7 @@ func (s *script) line(line, input string, out *strings.Builder) {
 	if len(w.args) > 0 {
 		c = s.w.clients[w.args[0]]
 	}
-	if !s.ask(cmd, c, w, input) && !s.manage(cmd, c, w, out) {
+	if !s.ask(cmd, c, w, input) && !s.manage(cmd, c, w, input, out) {
 		s.t.Fatalf("unknown command %q", line)
 	}
 	if s.batch == nil {
@@ -198,11 +198,13 @@ func (s *script) ask(cmd string, c *client, w words, input string) bool {
 }
 
 // manage does the commands that are not.
-func (s *script) manage(cmd string, c *client, w words, out *strings.Builder) bool {
+func (s *script) manage(cmd string, c *client, w words, input string, out *strings.Builder) bool {
 	switch cmd {
 	case "new":
 		s.w.stop()
-		s.w = newWorld(s.t, options(w))
+		opt := options(w)
+		opt.Policies = scriptPolicies(input)
+		s.w = newWorld(s.t, opt)
 	case "connect":
 		for _, name := range w.args {
 			s.w.connect(name)
@@ -243,7 +245,7 @@ func (s *script) manage(cmd string, c *client, w words, out *strings.Builder) bo
 }
 
 func (s *script) check(out *strings.Builder) {
-	synctest.Wait()
+	s.w.settle()
 	rep, err := s.w.store.Check()
 	if err = errors.Join(err, rep.Err(), s.w.check()); err != nil {
 		fmt.Fprintln(out, err)
@@ -286,6 +288,9 @@ func sends(op Op, w words) (ops []Op) {
 		}
 		if d, ok := w.named["ttl"]; ok {
 			m.TTL = must(time.ParseDuration(d)).Milliseconds()
+		}
+		if d, ok := w.named["expires"]; ok {
+			m.Expires = time.Now().Add(must(time.ParseDuration(d))).UnixMilli()
 		}
 		if d, ok := w.named["repeat"]; ok { // delay/period/count
 			parts := strings.Split(d, "/")

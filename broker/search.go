@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"footfall/frames"
+	"footfall/schedule"
 	"footfall/store"
 )
 
@@ -65,10 +66,9 @@ func (c *core) isKnown(name scheduleName) bool {
 }
 
 // search has read run off the loop, and then take by the loop, after which conn goes on.
-func (c *core) search(conn *Conn, read func(s Store, after uint64) (take func(), err error)) {
+func (c *core) search(conn *Conn, read load) {
 	conn.searching = true
-	c.searches++
-	c.loads = append(c.loads, func(s Store, after uint64) (func(), error) {
+	c.lookUp(func(s Store, after uint64) (func(), error) {
 		take, err := read(s, after)
 		return func() {
 			conn.searching = false
@@ -76,6 +76,17 @@ func (c *core) search(conn *Conn, read func(s Store, after uint64) (take func(),
 			if conn.parked != nil && !conn.searching {
 				c.resume(conn)
 			}
+		}, err
+	})
+}
+
+// lookUp has read run off the loop, and then what it returns by the loop, while it is kept what happens to what waits.
+func (c *core) lookUp(read load) {
+	c.searches++
+	c.loads = append(c.loads, func(s Store, after uint64) (func(), error) {
+		take, err := read(s, after)
+		return func() {
+			take()
 			c.fresh, c.hits = nil, nil
 			if c.searches--; c.searches == 0 {
 				clear(c.dropped)
@@ -96,12 +107,16 @@ func (c *core) searchNames(conn *Conn, names []scheduleName) {
 		results := map[scheduleName]found{}
 		for _, n := range names {
 			results[n] = found{}
-			hits, err := findByName(s, after, n.shard, n.name)
+			placed, err := findPlace(s, after, n.name, c.zones)
 			if err != nil {
 				return nil, err
 			}
-			for _, h := range hits {
-				if h.at.Destination == n.dest {
+			named, err := findByName(s, after, n.shard, n.name)
+			if err != nil {
+				return nil, err
+			}
+			for _, h := range append(placed, named...) {
+				if h.at.Shard == n.shard && h.at.Destination == n.dest {
 					results[n] = found{due: dueTime{h.at.At, h.at.Seq}, octets: h.octets, blob: h.blob}
 				}
 			}
@@ -133,43 +148,60 @@ func findByName(s Store, after uint64, shard store.Shard, name string) (hits []n
 	return hits, err
 }
 
-// searchID looks for an id at all destinations: as a place, and as a name.
-func (c *core) searchID(conn *Conn, id string) {
-	c.search(conn, func(s Store, after uint64) (func(), error) {
-		var hits []nameHit
+// findPlace looks where an id itself says that something waits, which has no name.
+func findPlace(s Store, after uint64, id string, zones *schedule.Zones) ([]nameHit, error) {
+	place, ok := waitingPlace(id)
+	if !ok {
+		return nil, nil
+	}
+	due, octets, ok, err := s.FindDue(after, place, false)
+	if err != nil || !ok {
+		return nil, err
+	}
+	m, target, err := decodeRecord(due.Head, nil, due.Blob, zones)
+	if err != nil || m.named() {
+		return nil, err
+	}
+	at := store.ScheduleName{Shard: place.Shard, Destination: target, At: place.At, Seq: place.Seq}
+	return []nameHit{{at, octets, due.Blob}}, nil
+}
+
+// searchID looks for an id at all destinations.
+func (c *core) searchID(conn *Conn, id string) { c.search(conn, c.findID(id, func() {})) }
+
+// findID looks for an id at all destinations: first as a place, as what waits may get a name and never loses it, and then
+// as a name. What it came upon is in c.hits for then.
+func (c *core) findID(id string, then func()) load {
+	return func(s Store, after uint64) (func(), error) {
+		placed, err := findPlace(s, after, id, c.zones)
+		var named []nameHit
 		for shard := range store.Shard(store.Shards) {
-			named, err := findByName(s, after, shard, id)
 			if err != nil {
 				return nil, err
 			}
-			hits = append(hits, named...)
-		}
-		place, ok := waitingPlace(id)
-		var due store.Due
-		var octets uint64
-		var err error
-		if ok {
-			due, octets, ok, err = s.FindDue(after, place, false)
-		}
-		var target store.DestinationID
-		if ok && err == nil {
-			_, target, err = decodeRecord(due.Head, nil, due.Blob, c.zones)
+			var more []nameHit
+			more, err = findByName(s, after, shard, id)
+			named = append(named, more...)
 		}
 		return func() {
 			c.hits, c.hitsID = []found{}, id // searched for, whatever there is
-			for _, h := range hits {
-				c.hit(h.at.Shard, h.at.Destination, found{due: dueTime{h.at.At, h.at.Seq}, octets: h.octets, blob: h.blob, name: id})
+			for _, h := range named {
+				c.hit(h, id)
 			}
-			if ok {
-				c.hit(place.Shard, target, found{due: dueTime{place.At, place.Seq}, octets: octets, blob: due.Blob})
+			for _, h := range placed {
+				// An id names one thing at a destination.
+				if !slices.ContainsFunc(named, func(n nameHit) bool { return n.at.Shard == h.at.Shard && n.at.Destination == h.at.Destination }) {
+					c.hit(h, "")
+				}
 			}
+			then()
 		}, err
-	})
+	}
 }
 
-func (c *core) hit(shard store.Shard, dest store.DestinationID, f found) {
-	if f.dest = c.byID[destinationKey{shard, dest}]; f.dest != nil {
-		c.hits = append(c.hits, f)
+func (c *core) hit(h nameHit, name string) {
+	if d := c.byID[destinationKey{h.at.Shard, h.at.Destination}]; d != nil {
+		c.hits = append(c.hits, found{dest: d, due: dueTime{h.at.At, h.at.Seq}, octets: h.octets, blob: h.blob, name: name})
 	}
 }
 

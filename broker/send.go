@@ -6,13 +6,13 @@ import "footfall/store"
 func (c *core) send(to Address, m *Message) *Error {
 	m.Timestamp = c.ms
 	m.Priority = min(m.Priority, store.Priorities-1)
-	if err := c.setTimes(to, m); err != nil {
+	d := c.dests[to]
+	if err := c.setTimes(to, c.policyOf(to, d), m); err != nil {
 		return err
 	}
 	if to.Kind == Topic {
 		c.stats.ReceivedTopic++
 		if m.DeliverAt == 0 && !m.ChosenID {
-			d := c.dests[to]
 			if d == nil && c.opt.NoAutoCreate {
 				_, err := c.resolve(to)
 				return err
@@ -23,9 +23,11 @@ func (c *core) send(to Address, m *Message) *Error {
 	} else {
 		c.stats.ReceivedQueue++
 	}
-	d, err := c.resolve(to)
-	if err != nil {
-		return err
+	if d == nil {
+		var err *Error
+		if d, err = c.resolve(to); err != nil {
+			return err
+		}
 	}
 	d.received++
 	if m.Destination == d.text {
@@ -40,6 +42,7 @@ func (c *core) send(to Address, m *Message) *Error {
 		// WebLogic: what expires before its time of delivery is taken, and expires silently.
 		m.DeliverAt, m.ScheduledID = 0, ""
 		c.expired(d, m)
+		c.forget(d)
 	case m.DeliverAt != 0:
 		c.wait(d, m)
 	case d.addr.Kind == Topic:

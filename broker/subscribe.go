@@ -35,6 +35,10 @@ func (c *core) subscribe(conn *Conn, op *SubscribeOp) *Error {
 		d.subs = append(d.subs, s)
 	}
 	s.q.consumers = append(s.q.consumers, s)
+	if s.auto() {
+		conn.auto = true
+		conn.eager.Store(true) // what is written is settled by that
+	}
 	conn.subs[op.ID] = s
 	conn.numbers[s.number] = s
 	c.mark(s.q)

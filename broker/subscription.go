@@ -47,6 +47,10 @@ func (s *subscription) open(c *core) bool {
 	}
 	if s.conn.unwrittenBytes >= c.opt.OutboxBytes {
 		s.conn.full = true
+		s.conn.eager.Store(true)
+		if s.conn.written.Load() > 0 {
+			c.again = true // it may have been told before we waited for it
+		}
 		return false
 	}
 	return s.auto() && s.op.Window == 0 && s.op.WindowBytes == 0 ||

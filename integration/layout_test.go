@@ -32,18 +32,19 @@ var order = map[string]int{
 
 // clocks are the places that may ask what time it is, or wait for it, each with its reason.
 var clocks = map[string]string{
-	"broker/broker.go":                   "the loop reads the clock once per round, and has the one timer",
-	"broker/disk.go":                     "the watch over the disk",
-	"store/fs.go":                        "what failed on a full disk is not tried again at once",
-	"store/scheduler.go":                 "compactions that wait are looked at now and then",
-	"store/store.go":                     "the clock of commit metrics, and of when a store was made",
-	"store/commit.go":                    "the high-water mark is written once a second",
-	"server/accept.go":                   "the accept loop backs off",
-	"server/conn.go":                     "deadlines of connections",
-	"server/reader.go":                   "deadlines of connections",
-	"server/writer.go":                   "deadlines of connections, heart-beats",
-	"admin/metrics.go":                   "how long the process has run",
-	"cmd/footfall/internal/node/node.go": "how long a start took, how long an end may take",
+	"broker/broker.go":   "the loop reads the clock once per round, and has the one timer",
+	"broker/disk.go":     "the watch over the disk",
+	"store/fs.go":        "what failed on a full disk is not tried again at once",
+	"store/scheduler.go": "compactions that wait are looked at now and then",
+	"store/store.go":     "the clock of commit metrics, and of when a store was made",
+	"store/commit.go":    "the high-water mark is written once a second",
+	"server/accept.go":   "the accept loop backs off",
+	"server/conn.go":     "deadlines of connections",
+	"server/reader.go":   "deadlines of connections",
+	"server/writer.go":   "deadlines of connections, heart-beats",
+	"admin/metrics.go":   "how long the process has run",
+	"cmd/footfall/internal/cli/schedule_next.go": "what is due next is due after now",
+	"cmd/footfall/internal/node/node.go":         "how long a start took, how long an end may take",
 }
 
 // doors are the places that may write to Pebble, each with its reason.

@@ -16,7 +16,7 @@ const (
 )
 
 // LazySync is how long a batch that is lazy may wait to be synced.
-const LazySync = 20 * time.Millisecond
+const LazySync = 10 * time.Millisecond
 
 // group is batches that are written in one piece: one record of the log, one sync.
 type group struct {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	_ "time/tzdata" // zones have names on machines without a database of them, too
 
 	"footfall/cmd/footfall/internal/cli"
 )

@@ -11,8 +11,8 @@ import (
 
 func newConfig(w *world) *cobra.Command {
 	return group("config", "Look at settings and check files of them",
-		"  footfall config print\n  footfall config check footfall.yaml",
-		newConfigPrint(w), newConfigCheck(w))
+		"  footfall config print\n  footfall config explain /queue/orders.eu\n  footfall config check footfall.yaml",
+		newConfigPrint(w), newConfigExplain(w), newConfigCheck(w))
 }
 
 // printedSetting is a setting in the output of config print.

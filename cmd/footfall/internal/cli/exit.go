@@ -66,7 +66,7 @@ func exitCode(err error) int {
 // unreachable tells whether err is of a broker that is not there, or not in time.
 func unreachable(err error) bool {
 	var op *net.OpError
-	isOp := errors.As(err, &op) // not net.Error, which a failed system call of any kind is
+	isOp := errors.As(err, &op)    // not net.Error, which a failed system call of any kind is
 	if isOp && op.Op == "listen" { // an address of our own
 		return false
 	}

@@ -13,13 +13,14 @@ import (
 const (
 	envConfig       = config.EnvPrefix + "CONFIG"
 	envServer       = config.EnvPrefix + "SERVER"
+	envAdmin        = config.EnvPrefix + "ADMIN"
 	envLogin        = config.EnvPrefix + "LOGIN"
 	envPasscode     = config.EnvPrefix + "PASSCODE"
 	envPasscodeFile = config.EnvPrefix + "PASSCODE_FILE"
 )
 
 func otherVariables() []string {
-	return []string{envConfig, envServer, envLogin, envPasscode, envPasscodeFile}
+	return []string{envConfig, envServer, envAdmin, envLogin, envPasscode, envPasscodeFile}
 }
 
 // settingFlags gives cmd the flags of the settings that have one, and --config and --set,

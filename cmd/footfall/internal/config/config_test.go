@@ -24,6 +24,34 @@ type choices struct {
 	limit    int64
 	memory   int64
 	timeout  time.Duration
+	rules    []config.Item[rule]
+}
+
+// rule is an item of a list of mappings.
+type rule struct {
+	name string
+	most int
+	kind string
+}
+
+func rules(at *[]config.Item[rule]) config.Setting {
+	return config.Entries(at, "rules", "What is ruled.", func(r *rule) []config.Setting {
+		return []config.Setting{
+			config.Text(&r.name, "name", "", "text", "Whom.", nil),
+			config.Number(&r.most, "most", "", config.Bounds{Min: 1, Max: 9}, "How many."),
+			config.Choice(&r.kind, "kind", "", "Which.", "good", "bad"),
+		}
+	}, func(items []config.Item[rule]) (list []config.Complaint) {
+		for i := range items {
+			switch items[i].Of.name {
+			case "":
+				list = append(list, config.Complaint{Item: i, Key: "name", Err: errors.New("must not be empty")})
+			case "nobody":
+				list = append(list, config.Complaint{Item: i, Err: errors.New("is for nobody")})
+			}
+		}
+		return list
+	})
 }
 
 func settings(c *choices) []config.Setting {
@@ -42,6 +70,7 @@ func settings(c *choices) []config.Setting {
 		config.Number(&c.limit, "broker.limit", "none", config.Bounds{Min: 1, None: true}, "Queues."),
 		config.Size(&c.memory, "broker.memory-bytes", "256MiB", config.Bounds{Min: 1 << 20, None: true}, "Octets."),
 		config.Duration(&c.timeout, "broker.block-timeout", "30s", config.Bounds{Max: int64(time.Hour)}, "Time."),
+		rules(&c.rules),
 	}
 }
 
@@ -84,6 +113,7 @@ func TestFlagOverEnvironmentOverFileOverDefault(t *testing.T) {
 		"broker.limit":         "none <- default",
 		"broker.memory-bytes":  "256MiB <- default",
 		"broker.block-timeout": "30s <- default",
+		"rules":                "none <- default",
 	}
 	if diff := cmp.Diff(want, origins(values)); diff != "" {
 		t.Error(diff)
@@ -157,6 +187,18 @@ func TestFileErrorsNameLineColumnAndRemedy(t *testing.T) {
 		{"tag", "data:\n  dir: !!str x\n", ":2:8: data.dir: tags are not supported"},
 		{"merge", "<<: {a: b}\n", ":1:1: <<: no such setting"},
 		{"two documents", "data: {dir: a}\n---\ndata: {dir: b}\n", ":2:1: a second document"},
+		{"scalar for entries", "rules: x\n", `:1:8: rules: must be a list of mappings, each with a line "- name: ..."`},
+		{"mapping for entries", "rules: {name: x}\n", ":1:8: rules: must be a list of mappings"},
+		{"scalar for an entry", "rules:\n- x\n", `:2:3: rules[0]: must be a mapping, with a line "name: ..."`},
+		{"unknown key", "rules:\n- name: x\n  mots: 1\n", ":3:3: rules[0].mots: no such setting; did you mean rules[0].most?"},
+		{"duplicate key", "rules:\n- name: x\n  name: y\n", ":3:3: rules[0].name: set twice, first in line 2"},
+		{"missing first key", "rules:\n- name: x\n- most: 1\n", ":3:3: rules[1]: has no name"},
+		{"bad value in an entry", "rules:\n- name: x\n  most: 10\n", `:3:9: rules[0].most: must be 1 to 9; it is "10"`},
+		{"bad type in an entry", "rules:\n- name: x\n  most: \"1\"\n", ":3:9: rules[0].most: must be a whole number"},
+		{"complaint about a key", "rules:\n- {most: 1, name: \"\"}\n", ":2:19: rules[0].name: must not be empty"},
+		{"complaint about an entry", "rules:\n- name: x\n- name: nobody\n", ":3:3: rules[1]: is for nobody"},
+		{"alias in entries", "rules:\n- &a {name: x}\n- *a\n", ":2:3: rules[0]: anchors and aliases are not supported"},
+		{"dotted key of an entry", "rules[0].name: x\n", ":1:1: rules[0].name: no such setting"},
 		{"no YAML", "log:\n\tlevel: info\n", ":2:1: not YAML"},
 		{"no UTF-8", "log: \xff\n", ":1:1: not YAML"},
 	}
@@ -273,13 +315,90 @@ func TestSizesRoundTrip(t *testing.T) {
 	})
 }
 
+func TestEntriesAreMappingsWithTheirOrigins(t *testing.T) {
+	path := file(t, "rules:\n- name: a\n  most: 2\n# nothing\n- {kind: bad, name: b}\n")
+	var c choices
+	values, err := config.Load(settings(&c), config.Sources{File: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []rule{{name: "a", most: 2}, {name: "b", kind: "bad"}}
+	if diff := cmp.Diff(want, []rule{c.rules[0].Of, c.rules[1].Of}, cmp.AllowUnexported(rule{})); diff != "" {
+		t.Error(diff)
+	}
+	saw := origins(values[len(values)-5:])
+	told := map[string]string{
+		"rules":         "2 entries <- " + path + ":2:1",
+		"rules[0].name": "a <- " + path + ":2:9",
+		"rules[0].most": "2 <- " + path + ":3:9",
+		"rules[1].name": "b <- " + path + ":5:21",
+		"rules[1].kind": "bad <- " + path + ":5:10",
+	}
+	if diff := cmp.Diff(told, saw); diff != "" {
+		t.Error(diff)
+	}
+	if at := c.rules[1].Origin("most"); at != config.Origin(path+":5:3") {
+		t.Errorf("a key that is not there stands at %s", at)
+	}
+	if env := values[len(values)-1].Env(); env != "" {
+		t.Errorf("a part of a list has the variable %s", env)
+	}
+}
+
+func TestEntriesInTheEnvironmentAreYAML(t *testing.T) {
+	path := file(t, "rules:\n- name: a\n")
+	rows := []struct {
+		text, names, wrong string
+	}{
+		{"none", "", ""},
+		{"[]", "", ""},
+		{"", "", ""},
+		{`[{"name": "x"}, {"name": "y"}]`, "x y", ""},
+		{"[{name: x, most: 0}]", "", `env FOOTFALL_RULES:1:18: rules[0].most: must be 1 to 9; it is "0"`},
+		{"[{", "", "env FOOTFALL_RULES:1:1: not YAML"},
+	}
+	for _, row := range rows {
+		var c choices
+		_, err := config.Load(settings(&c), config.Sources{File: path, Env: []string{"FOOTFALL_RULES=" + row.text}})
+		if row.wrong != "" || err != nil {
+			if row.wrong == "" || err == nil || !strings.HasPrefix(err.Error(), row.wrong) {
+				t.Errorf("%s: expected %q; saw %v", row.text, row.wrong, err)
+			}
+			continue
+		}
+		var names []string
+		for _, r := range c.rules {
+			names = append(names, r.Of.name)
+		}
+		if saw := strings.Join(names, " "); saw != row.names {
+			t.Errorf("%s: expected %q; saw %q", row.text, row.names, saw)
+		}
+	}
+}
+
+func TestCommentedOutEntriesAreNone(t *testing.T) {
+	var c choices
+	if _, err := config.Load(settings(&c), config.Sources{File: file(t, "rules:\n# - name: a\n")}); err != nil || len(c.rules) != 0 {
+		t.Errorf("saw %v, %v", c.rules, err)
+	}
+}
+
 func TestManualHasARowForEverySetting(t *testing.T) {
 	var c choices
 	list := settings(&c)
 	manual := config.Manual(list)
 	for i := range list {
-		if !strings.Contains(manual, "| `"+list[i].Name+"`<br>`"+list[i].Env()+"` |") {
+		row := "| `" + list[i].Name + "`<br>`" + list[i].Env() + "` |"
+		if list[i].Name == "rules" {
+			row = "\n### rules\n\n`rules`, `FOOTFALL_RULES`: What is ruled.\n"
+		}
+		if !strings.Contains(manual, row) {
 			t.Errorf("%s is missing", list[i].Name)
+		}
+	}
+	for _, row := range []string{"| `name` | text | Whom. |", "| `most` | number, 1 to 9 | How many. |", "| `kind` | good, bad | Which. |"} {
+		if !strings.Contains(manual, row+"\n") {
+			t.Errorf("%s is missing", row)
 		}
 	}
 }
@@ -287,7 +406,7 @@ func TestManualHasARowForEverySetting(t *testing.T) {
 func FuzzFile(f *testing.F) {
 	for _, seed := range []string{
 		"", "log:\n  level: info\n", "stomp: {listen: [a:1, b:2]}\n", "broker: {memory-bytes: 5MiB, limit: none}\n",
-		"a: &a [*a]\n", "? {a: b}\n: c\n", "--- \n...\n", "log: !!map {level: x}\n",
+		"a: &a [*a]\n", "rules: [{name: a, most: 3}, {}]\n", "rules: {a: &a [*a]}\n", "? {a: b}\n: c\n", "--- \n...\n", "log: !!map {level: x}\n",
 	} {
 		f.Add(seed)
 	}

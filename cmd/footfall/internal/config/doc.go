@@ -5,7 +5,7 @@
 // of the environment variables, the strict reader of the file, the account of where each
 // value came from, and the reference in the manual.
 //
-// The types in reading order: [Setting]; [Sources], where values are looked for;
+// The types in reading order: [Setting]; [Item], one mapping of a setting that is a list of them; [Sources], where values are looked for;
 // [Load], which fills the variables; [Origin], where a value came from; [Error], one
 // thing that was wrong, and [Errors], all of them: a user wants to mend a file once.
 //

@@ -34,15 +34,23 @@ type fileReader struct {
 	values   map[string]Given
 }
 
+// read takes the values of a file.
 func (r *fileReader) read(text string) {
+	if root := r.document(text); root != nil && root.Tag != "!!null" {
+		r.section(root, "")
+	}
+}
+
+// document parses the one document of a text, nil if there is none.
+func (r *fileReader) document(text string) *yaml.Node {
 	decoder := yaml.NewDecoder(strings.NewReader(text))
 	var document, second yaml.Node
 	switch err := decoder.Decode(&document); {
 	case errors.Is(err, io.EOF): // an empty file sets nothing
-		return
+		return nil
 	case err != nil:
 		r.syntax(err)
-		return
+		return nil
 	}
 	switch err := decoder.Decode(&second); {
 	case err == nil:
@@ -50,9 +58,7 @@ func (r *fileReader) read(text string) {
 	case !errors.Is(err, io.EOF):
 		r.syntax(err)
 	}
-	if root := document.Content[0]; root.Tag != "!!null" {
-		r.section(root, "")
-	}
+	return document.Content[0]
 }
 
 // syntax reports an error of the YAML reader, which has "yaml: line N: " before its text.
@@ -142,6 +148,8 @@ func (r *fileReader) value(s *Setting, n *yaml.Node) {
 		return
 	}
 	switch {
+	case s.kind == kindEntries:
+		given.node, given.path = n, r.path
 	case n.Kind == yaml.ScalarNode:
 		if wrong := s.wrongScalar(n.Tag); wrong != "" {
 			r.fail(n, s.Name, "%s%s", wrong, s.saw(n.Value))

@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 	"slices"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // Sources are where values are looked for.
@@ -23,6 +25,9 @@ type Sources struct {
 type Given struct {
 	Text string
 	At   Origin
+
+	node *yaml.Node // of a list of mappings in the file at path
+	path string
 }
 
 // Origin says where a value came from: "default", "flag --data", "env FOOTFALL_DATA_DIR" or
@@ -48,7 +53,7 @@ func (v Value) Text() string {
 }
 
 // Load fills the variables that settings are bound to, and returns their values in the
-// order of settings. On an error, which is of type [Errors], some are filled and some not.
+// order of settings, the values in a list of mappings behind the list. On an error, which is of type [Errors], some are filled and some not.
 func Load(settings []Setting, sources Sources) ([]Value, error) {
 	var problems Errors
 	file := readFile(settings, sources.File, &problems)
@@ -58,7 +63,7 @@ func Load(settings []Setting, sources Sources) ([]Value, error) {
 			problems.add(given.At, name, "no such setting%s", suggest(name, names(settings)))
 		}
 	}
-	values := make([]Value, len(settings))
+	values := make([]Value, 0, len(settings))
 	for i := range settings {
 		s := &settings[i]
 		given := Given{Text: s.Default, At: Default}
@@ -66,19 +71,29 @@ func Load(settings []Setting, sources Sources) ([]Value, error) {
 			if g, ok := source[s.Name]; ok {
 				given = g
 				// What is overridden must make sense too, or it breaks the day it counts.
-				if err := s.set(g.Text); err != nil {
-					problems.add(g.At, s.Name, "%w%s", err, s.saw(g.Text))
-				}
+				s.take(g, &problems)
 			}
 		}
 		if given.At == Default {
-			if err := s.set(given.Text); err != nil {
-				problems.add(given.At, s.Name, "%w%s", err, s.saw(given.Text))
-			}
+			s.take(given, &problems)
 		}
-		values[i] = Value{Setting: s, Origin: given.At}
+		values = append(values, Value{Setting: s, Origin: given.At})
+		if s.entries != nil {
+			values = append(values, s.entries.values()...)
+		}
 	}
 	return values, problems.err()
+}
+
+// take stores a value.
+func (s *Setting) take(given Given, problems *Errors) {
+	if s.entries != nil && given.At != Default {
+		s.entries.read(given, problems)
+		return
+	}
+	if err := s.set(given.Text); err != nil {
+		problems.add(given.At, s.Name, "%w%s", err, s.saw(given.Text))
+	}
 }
 
 // saw quotes a value for an error, unless it is a secret.

@@ -29,6 +29,9 @@ type Setting struct {
 	// set reads a value and stores it; show writes what is stored.
 	set  func(text string) error
 	show func() string
+	// entries is of a list of mappings, key the name of a setting in such a mapping.
+	entries *entries
+	key     string
 }
 
 // kind is what the file's grammar needs to know of a value.
@@ -40,10 +43,14 @@ const (
 	kindNumber
 	kindSwitch
 	kindList
+	kindEntries
 )
 
-// Env is the name of the environment variable that sets s.
+// Env is the name of the environment variable that sets s; empty for what is part of a list of mappings.
 func (s *Setting) Env() string {
+	if s.key != "" {
+		return ""
+	}
 	return EnvPrefix + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(s.Name))
 }
 

@@ -90,14 +90,18 @@ func (n *Node) open(p Program, commits *admin.Commits) (err error) {
 		return err
 	}
 	bo := n.opt.Broker
-	bo.Log, bo.Fatal, bo.DiskFree = p.Log, n.fatal, n.store.DiskFree
+	bo.Log, bo.Fatal, bo.DiskFree, bo.Reclaim = p.Log, n.fatal, n.store.DiskFree, n.store.Reclaim
 	bo.NoAutoCreate = !n.opt.AutoCreate
+	if _, bo.Policies, err = n.opt.policies(); err != nil {
+		return err
+	}
 	bo.TransactionActions, bo.TransactionBytes = n.opt.Server.TransactionActions, int64(n.opt.Server.TransactionBytes)
 	n.recovered = recoveredFrom(n.store.Recovered())
 	n.broker = broker.New(n.store, bo)
 
 	vo := n.opt.Server
 	vo.Log, vo.Version = p.Log, p.Version
+	n.opt.Schedule.apply(&vo)
 	n.server = server.New(n.broker, vo)
 	return nil
 }

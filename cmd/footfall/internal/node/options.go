@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"footfall/broker"
+	"footfall/cmd/footfall/internal/config"
 	"footfall/server"
 	"footfall/store"
 )
@@ -30,6 +31,10 @@ type Options struct {
 	MemoryLimit int64
 	// AutoCreate makes destinations at first use.
 	AutoCreate bool
+	// Schedule are the settings of delays and schedules beside those in Server.
+	Schedule Schedule
+	// Destinations say what is wanted of single destinations.
+	Destinations []config.Item[Destination]
 
 	Store  store.Options
 	Broker broker.Options

@@ -14,7 +14,7 @@ import (
 func Settings(o *Options) []config.Setting {
 	var list []config.Setting
 	for _, section := range [][]config.Setting{
-		listeners(o), storage(o), delivery(o), limits(o), process(o),
+		listeners(o), storage(o), delivery(o), scheduling(o), destinations(o), limits(o), process(o),
 	} {
 		list = append(list, section...)
 	}
@@ -46,7 +46,7 @@ func listeners(o *Options) []config.Setting {
 			"After how many of its intervals of silence a client is taken for dead."),
 
 		config.Text(&o.Admin, "admin.listen", "127.0.0.1:8161", "host:port, or none",
-			"Address of health, metrics and inspection over HTTP. It has no login: keep it on an address that only operators reach.",
+			"Address of health, metrics, inspection and the schedule's management over HTTP. It has no login: keep it on an address that only operators reach.",
 			addressOrNone).OnFlag("admin"),
 		config.List(&o.AdminHosts, "admin.hosts", "", "host",
 			"Names that may stand in the Host header beside localhost and addresses, where the admin server listens on a loopback address.", nil),
@@ -80,7 +80,7 @@ func delivery(o *Options) []config.Setting {
 			"Octets that a connection was given and has not written to its socket. One message may exceed it, alone."),
 		config.Duration(&o.Broker.UnsubscribeGrace, "delivery.unsubscribe-grace", "1s", span(time.Millisecond, time.Hour),
 			"How long a consumer that unsubscribed may still acknowledge what it has."),
-		config.Switch(&o.AutoCreate, "destinations.auto-create", "true",
+		config.Switch(&o.AutoCreate, "delivery.auto-create", "true",
 			"Make a destination at first use. Otherwise SEND and SUBSCRIBE to one that does not exist are refused."),
 	}
 }

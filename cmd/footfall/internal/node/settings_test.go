@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"footfall/cmd/footfall/internal/config"
 	"footfall/cmd/footfall/internal/node"
@@ -31,7 +32,7 @@ func defaults(t *testing.T) node.Options {
 }
 
 func TestSettingsAreWellFormed(t *testing.T) {
-	name := regexp.MustCompile(`^[a-z]+\.[a-z]+(-[a-z]+)*$`)
+	name := regexp.MustCompile(`^(destinations|[a-z]+\.[a-z]+(-[a-z]+)*)$`)
 	var o node.Options
 	seen := map[string]bool{}
 	flags := map[string]bool{}
@@ -114,6 +115,9 @@ func TestDefaultsAreThoseOfThePackages(t *testing.T) {
 			}
 		}
 	}
+	if s := o.Server.Schedule; s.MaxRepeats != 1000 || s.MinPeriod != 10*time.Millisecond || s.Skew != 5*time.Second || s.Zone != "UTC" {
+		t.Errorf("schedule: %+v", s)
+	}
 	if o.Store.CacheBytes != 16<<20 || o.Store.MemTableBytes != 16<<20 {
 		t.Errorf("store: %+v", o.Store)
 	}
@@ -125,7 +129,7 @@ func TestSettingsThatErrorsNameExist(t *testing.T) {
 	for _, s := range node.Settings(&o) {
 		known[s.Name] = true
 	}
-	named := regexp.MustCompile(`[(" ,]((?:limits|stomp|store|delivery|destinations|admin|memory)\.[a-z]+(?:-[a-z]+)*)[),"]`)
+	named := regexp.MustCompile(`[(" ,]((?:limits|stomp|store|delivery|destinations|admin|memory|schedule)\.[a-z]+(?:-[a-z]+)*)[),"]`)
 	literal := regexp.MustCompile("\"(?:[^\"\\\\\n]|\\\\.)*\"")
 	count := 0
 	for _, dir := range []string{"frames", "broker", "server", "store", "auth"} {

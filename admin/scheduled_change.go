@@ -1,0 +1,131 @@
+package admin
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+
+	"footfall/broker"
+	"footfall/schedule"
+)
+
+// maxChange bounds the body of a request, in octets.
+const maxChange = 4096
+
+// changed is the answer to a change: how many messages or jobs it touched, each at another destination. The change is on disk.
+type changed struct {
+	Cancelled   int `json:"cancelled,omitempty"`
+	Run         int `json:"run,omitempty"`
+	Rescheduled int `json:"rescheduled,omitempty"`
+}
+
+func (s *Server) cancelScheduled(w http.ResponseWriter, r *http.Request) {
+	n, err := s.opt.Broker.CancelScheduled(r.Context(), r.PathValue("id"))
+	s.replyChange(w, r, n, err, changed{Cancelled: n})
+}
+
+func (s *Server) runScheduled(w http.ResponseWriter, r *http.Request) {
+	n, err := s.opt.Broker.RunScheduled(r.Context(), r.PathValue("id"))
+	s.replyChange(w, r, n, err, changed{Run: n})
+}
+
+func (s *Server) reschedule(w http.ResponseWriter, r *http.Request) {
+	at, status, err := newTime(w, r)
+	if err != nil {
+		refuse(w, status, err.Error())
+		return
+	}
+	n, err := s.opt.Broker.Reschedule(r.Context(), r.PathValue("id"), at)
+	s.replyChange(w, r, n, err, changed{Rescheduled: n})
+}
+
+func (s *Server) replyChange(w http.ResponseWriter, r *http.Request, n int, err error, c changed) {
+	id := r.PathValue("id")
+	switch {
+	case err != nil:
+		refuseSchedule(w, err, "no answer in time: it may have happened or not")
+	case n == 0:
+		refuse(w, http.StatusNotFound, nothingWaits(id))
+	default:
+		s.opt.Log.Info("the schedule was changed", "id", id, "change", c, "remote", r.RemoteAddr)
+		reply(w, http.StatusOK, c)
+	}
+}
+
+// newTime reads {"deliver_at": ...}: milliseconds since the epoch, or RFC 3339 as a text. The name deliverAt is taken as well.
+func newTime(w http.ResponseWriter, r *http.Request) (at int64, status int, err error) {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return 0, http.StatusUnsupportedMediaType, errors.New("the body must be of the type application/json")
+	}
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxChange))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return 0, http.StatusRequestEntityTooLarge, fmt.Errorf("the body has more than %d octets", maxChange)
+	case err != nil:
+		return 0, http.StatusBadRequest, fmt.Errorf("the body: %w", err)
+	}
+	var body struct {
+		DeliverAt json.RawMessage `json:"deliver_at"`
+		Alias     json.RawMessage `json:"deliverAt"`
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&body); err != nil {
+		return 0, http.StatusBadRequest, fmt.Errorf("the body: %w", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return 0, http.StatusBadRequest, errors.New("the body: more than one document")
+	}
+	if (body.DeliverAt == nil) == (body.Alias == nil) {
+		return 0, http.StatusBadRequest, errors.New("the body needs deliver_at, once")
+	}
+	at, err = instantOf(append(body.DeliverAt, body.Alias...))
+	return at, http.StatusBadRequest, err
+}
+
+// instantOf reads a time: a number, or a text.
+func instantOf(raw json.RawMessage) (int64, error) {
+	text := string(raw)
+	if raw[0] == '"' {
+		if err := json.Unmarshal(raw, &text); err != nil {
+			return 0, fmt.Errorf("deliver_at: %w", err)
+		}
+	}
+	at, err := schedule.ParseInstant(text)
+	if err != nil {
+		return 0, fmt.Errorf("deliver_at: %w", err)
+	}
+	return at, nil
+}
+
+// scheduledCounts is the body of /api/v1/scheduled/counts: how much is due within a minute, an hour and a day, each without
+// what is due before, later than that, and overdue.
+type scheduledCounts struct {
+	Overdue count `json:"overdue"`
+	Minute  count `json:"minute"`
+	Hour    count `json:"hour"`
+	Day     count `json:"day"`
+	Later   count `json:"later"`
+	Total   int64 `json:"total"`
+}
+
+// count is a number; with AtLeast there may be more.
+type count struct {
+	Count   int64 `json:"count"`
+	AtLeast bool  `json:"at_least,omitempty"`
+}
+
+func (s *Server) countScheduled(w http.ResponseWriter, r *http.Request) {
+	c, err := s.opt.Broker.ScheduledCounts(r.Context())
+	if err != nil {
+		refuseSchedule(w, err, "the schedule could not be counted in time")
+		return
+	}
+	of := func(c broker.Count) count { return count{c.N, c.AtLeast} }
+	reply(w, http.StatusOK, scheduledCounts{of(c.Overdue), of(c.Minute), of(c.Hour), of(c.Day), of(c.Later), c.Total})
+}

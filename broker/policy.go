@@ -1,0 +1,167 @@
+package broker
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"footfall/schedule"
+)
+
+// Policy is what an operator wants of the destinations that Match names. What is nil, or 0 of Expired, it leaves
+// to policies that are less specific.
+type Policy struct {
+	// Match is /queue/NAME or /topic/NAME. Levels of the name, parted by dots, may be wildcards: "*" stands for one
+	// level, and each of ">", "#" and "**" for any number of them, none among them. A name has 1 to 1024 octets, and at
+	// most 32 levels if there is a wildcard.
+	Match string
+	// TimeToDeliver says when messages are due, whatever their senders ask for.
+	TimeToDeliver *Override
+	// DefaultTTL is how long a message lives whose sender says nothing about it, MaxTTL the longest that any message
+	// lives; 0 for without end. Both are whole milliseconds and count from when the message is taken; for the messages of a
+	// repeating job, from when each is due.
+	DefaultTTL, MaxTTL *time.Duration
+	// Expired is what becomes of a message that expires.
+	Expired ExpiredAction
+}
+
+// Override is a time of delivery that counts in the place of what senders ask for, as WebLogic's time-to-deliver
+// override does. A repeating job is one message under it.
+type Override struct {
+	// Plan is AtOnce, After or OnSchedule. Nil is no override: the sender decides.
+	Plan *schedule.Plan
+}
+
+// ExpiredAction is what becomes of a message that expires.
+type ExpiredAction uint8
+
+// The actions. ExpiredDiscard drops the message, and counts it. ExpiredLog also logs it, at level info.
+const (
+	ExpiredDiscard ExpiredAction = iota + 1
+	ExpiredLog
+)
+
+// PolicySetting is one of the settings of a Policy.
+type PolicySetting uint8
+
+// The settings, each with a field of [Policy].
+const (
+	PolicyTimeToDeliver PolicySetting = iota
+	PolicyDefaultTTL
+	PolicyMaxTTL
+	PolicyExpired
+
+	policySettings
+)
+
+// String returns the name that operators know the setting by.
+func (s PolicySetting) String() string {
+	return [policySettings]string{"time-to-deliver", "default-ttl", "max-ttl", "expired"}[s]
+}
+
+// PolicySettings returns all settings.
+func PolicySettings() []PolicySetting {
+	all := make([]PolicySetting, policySettings)
+	for i := range all {
+		all[i] = PolicySetting(i)
+	}
+	return all
+}
+
+// Has tells whether p says something about a setting.
+func (p *Policy) Has(s PolicySetting) bool {
+	return [policySettings]bool{p.TimeToDeliver != nil, p.DefaultTTL != nil, p.MaxTTL != nil, p.Expired != 0}[s]
+}
+
+// settings returns the set of those that p says something about.
+func (p *Policy) settings() (set policySet) {
+	for _, s := range PolicySettings() {
+		if p.Has(s) {
+			set |= 1 << s
+		}
+	}
+	return set
+}
+
+// policySet is a set of settings, by bit.
+type policySet uint16
+
+// check finds what is wrong with the policy at an index by itself.
+func (p *Policy) check(index int, errs *PolicyErrors) {
+	if p.settings() == 0 {
+		errs.add(index, "match", "has no setting beside it")
+	}
+	checkTTL(index, PolicyDefaultTTL, p.DefaultTTL, errs)
+	checkTTL(index, PolicyMaxTTL, p.MaxTTL, errs)
+	if p.DefaultTTL != nil && p.MaxTTL != nil && *p.MaxTTL > 0 && *p.DefaultTTL > *p.MaxTTL {
+		errs.add(index, PolicyDefaultTTL.String(), "is longer than max-ttl: %v and %v", *p.DefaultTTL, *p.MaxTTL)
+	}
+	if p.TimeToDeliver == nil || p.TimeToDeliver.Plan == nil {
+		return
+	}
+	plan := p.TimeToDeliver.Plan
+	life := shortest(p.DefaultTTL, p.MaxTTL)
+	switch {
+	case plan.Kind == schedule.After && life > 0 && plan.Delay >= life.Milliseconds():
+		// WebLogic: what expires before its time of delivery is taken, and expires silently. That cannot be meant.
+		errs.add(index, PolicyTimeToDeliver.String(), "is not shorter than a time to live of %v: messages would expire before they are delivered", life)
+	case plan.Kind != schedule.AtOnce && plan.Kind != schedule.After && plan.Kind != schedule.OnSchedule:
+		errs.add(index, PolicyTimeToDeliver.String(), "must be a delay or a schedule")
+	}
+}
+
+func checkTTL(index int, s PolicySetting, ttl *time.Duration, errs *PolicyErrors) {
+	if ttl != nil && (*ttl < 0 || *ttl > schedule.MaxDelay || *ttl%time.Millisecond != 0) {
+		errs.add(index, s.String(), "must be whole milliseconds, from 0 to ten years; it is %v", *ttl)
+	}
+}
+
+// shortest returns the shorter one of two times to live, 0 if neither is one.
+func shortest(ttls ...*time.Duration) (least time.Duration) {
+	for _, ttl := range ttls {
+		if ttl != nil && *ttl > 0 && (least == 0 || *ttl < least) {
+			least = *ttl
+		}
+	}
+	return least
+}
+
+// PolicyErrors are all that is wrong with a list of policies, in its order.
+type PolicyErrors []*PolicyError
+
+// Error returns one line for each error.
+func (e PolicyErrors) Error() string {
+	lines := make([]string, len(e))
+	for i, one := range e {
+		lines[i] = one.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (e *PolicyErrors) add(index int, setting, format string, args ...any) {
+	*e = append(*e, &PolicyError{Index: index, Other: -1, Setting: setting, Err: fmt.Errorf(format, args...)})
+}
+
+// addTie blames the later of two policies.
+func (e *PolicyErrors) addTie(index, other int, format string, args ...any) {
+	e.add(index, "match", format, args...)
+	(*e)[len(*e)-1].Other = other
+}
+
+// PolicyError is something that is wrong with a policy of a list.
+type PolicyError struct {
+	// Index is that of the policy, Other that of the one that it cannot stand beside, or -1.
+	Index, Other int
+	// Setting is "match", or the name of a PolicySetting.
+	Setting string
+	// Err says what is wrong, in words that follow the name of the setting.
+	Err error
+}
+
+// Error names the policy, the setting and what is wrong.
+func (e *PolicyError) Error() string {
+	return fmt.Sprintf("policy %d: %s %v", e.Index, e.Setting, e.Err)
+}
+
+// Unwrap returns Err.
+func (e *PolicyError) Unwrap() error { return e.Err }
