@@ -191,18 +191,49 @@ func (c *core) firedJob(t *timed) {
 		c.dropDue(t, m.octets(), m.blob, more)
 	}
 	if more {
-		m.job, m.DeliverAt = &job, job.Due()
-		next := &timed{due: dueTime{m.DeliverAt, c.next(d.shard)}, stored: t.stored, dest: d, m: m}
-		if next.stored {
-			c.storeDue(next)
-			c.putName(next)
-		}
-		c.addDue(next)
+		c.waitAgain(t, job)
 	} else if t.stored {
 		c.dropName(d, m.ScheduledID)
 	}
 	c.unhold(m)
 	c.takePlace(d, copied)
+}
+
+// waitAgain has the message of t, which has left its place, wait for the next time of its job.
+func (c *core) waitAgain(t *timed, job schedule.Job) {
+	m, d := t.m, t.dest
+	m.job, m.DeliverAt = &job, job.Due()
+	next := &timed{due: dueTime{m.DeliverAt, c.next(d.shard)}, stored: t.stored, dest: d, m: m}
+	if next.stored {
+		c.storeDue(next)
+		c.putName(next)
+	}
+	c.addDue(next)
+}
+
+// setBack sees to repeating jobs when the wall clock was set back: those that wait for a period go on in the old
+// rhythm, and are not held up until the clock shows the next time again.
+func (c *core) setBack() {
+	for s := range c.agendas {
+		a := &c.agendas[s]
+		for _, t := range slices.Clone(a.heap) {
+			m := t.m
+			if m.job == nil || t.stored && t.due.seq > c.synced[s] {
+				continue
+			}
+			job := *m.job
+			if !job.SetBack(c.now) {
+				continue
+			}
+			a.remove(t)
+			c.forgetLoose(t)
+			if t.stored {
+				c.dropDue(t, m.octets(), m.blob, true)
+			}
+			c.waitAgain(t, job)
+			c.unhold(m)
+		}
+	}
 }
 
 // takePlace gives a message whose time has come its place behind what is there.

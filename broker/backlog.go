@@ -185,11 +185,6 @@ func (q *backlog) accounted() uint64 {
 	return n
 }
 
-// nothing tells whether there is neither a message nor a consumer.
-func (q *backlog) nothing() bool {
-	return q.count == 0 && q.flight.n == 0 && q.accounted() == 0 && len(q.consumers) == 0
-}
-
 // start returns the place at which the next page begins.
 func (q *backlog) start() place {
 	return place{lane: q.edge.lane, seq: q.edge.seq + 1}

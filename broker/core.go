@@ -115,9 +115,18 @@ func (c *core) next(s store.Shard) store.Seq {
 
 // begin starts a round.
 func (c *core) begin(now time.Time) {
-	c.now, c.ms = now, now.UnixMilli()
+	ms := now.UnixMilli()
+	back := ms < c.ms-setBackBy
+	c.now, c.ms = now, ms
 	c.stats.Rounds++
+	if back {
+		c.opt.Log.Warn("the clock was set back", "to", now)
+		c.setBack()
+	}
 }
+
+// setBackBy is from how many milliseconds on it counts that the wall clock went back; less is a correction.
+const setBackBy = 1000
 
 // end finishes the round's state, so that what it leaves to the shell is complete.
 func (c *core) end() {

@@ -737,12 +737,14 @@ func TestAClockThatIsSetDeliversNothingTwice(t *testing.T) {
 	}{
 		{9_999 * time.Millisecond, 0},
 		{10 * time.Second, 1},
-		{-time.Hour, 1}, // set back
-		{19 * time.Second, 1},
-		{20 * time.Second, 2},
-		{24 * time.Hour, 4}, // set forward: one of the job, and the other message
-		{24*time.Hour + 9*time.Second, 4},
-		{24*time.Hour + 10*time.Second, 5},
+		{-time.Hour, 1}, // set back: nothing comes again, and the job goes on on its grid
+		{-time.Hour + 9_999*time.Millisecond, 1},
+		{-time.Hour + 10*time.Second, 2},
+		{19 * time.Second, 3}, // set forward: what was missed is made up for by one
+		{20 * time.Second, 4},
+		{24 * time.Hour, 6}, // one of the job, and the other message
+		{24*time.Hour + 9*time.Second, 6},
+		{24*time.Hour + 10*time.Second, 7},
 	} {
 		if fired := at(step.to); fired != step.fired {
 			t.Fatalf("at %v: %d were delivered, not %d", step.to, fired, step.fired)

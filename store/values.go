@@ -15,9 +15,6 @@ const (
 
 // A message is [1][len(head)][head][body], or [2][len(head)][head][owner][chunks][bytes].
 
-// messagePrefix is enough for what precedes the head, and for what follows it.
-const messagePrefix = 1 + 3*binary.MaxVarintLen64
-
 func appendMessagePrefix(dst []byte, version byte, head int) []byte {
 	return binary.AppendUvarint(append(dst, version), uint64(head))
 }
