@@ -45,6 +45,8 @@ type Conn struct {
 
 	searching bool // its parked operation waits for a search of the store
 
+	walked *ScheduleOp // the span of the schedule that was gone over last
+
 	parked       *parked // what waits, nil when nothing does
 	ended        bool    // no further output: failed, disconnected or gone
 	disconnected bool    // ended by DISCONNECT

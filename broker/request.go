@@ -69,8 +69,6 @@ type ScheduleOp struct {
 	// From and Until are times of delivery in milliseconds since the epoch, both inclusive.
 	From, Until int64
 	ReplyTo     Address
-
-	done bool // the loop is through with it
 }
 
 // AckMode is how a subscription's messages are acknowledged.

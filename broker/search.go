@@ -29,7 +29,7 @@ func (c *core) toBeSearched(conn *Conn, op *Op) bool {
 			return true
 		}
 	case OpCancelAll, OpBrowseSchedule:
-		if !op.Schedule.done {
+		if conn.walked != op.Schedule {
 			c.walk(conn, op, store.DueKey{At: op.Schedule.From})
 			return true
 		}
@@ -234,7 +234,7 @@ func (c *core) walk(conn *Conn, op *Op, from store.DueKey) {
 				c.walk(conn, op, store.DueKey{Shard: from.Shard + 1, At: span.From})
 			default:
 				c.walkedLoose(op)
-				span.done = true
+				conn.walked = span
 			}
 		}, nil
 	})

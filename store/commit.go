@@ -275,6 +275,10 @@ func (s *Store) keepMark() {
 		s.markMu.Lock()
 		m := s.synced
 		s.markMu.Unlock()
+		m.manifest = s.dir.manifest(m.manifest)
+		s.markMu.Lock()
+		s.synced.manifest = m.manifest
+		s.markMu.Unlock()
 		if err := writeMark(s.dir.fs, s.dir.path, &m); err != nil {
 			s.counters.markErrors.Add(1)
 			s.o.Log.Error("store: high-water mark not written, it is tried again", "err", err.Error())

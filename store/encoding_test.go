@@ -47,7 +47,7 @@ func TestTheStoredFormatNeverChanges(t *testing.T) {
 	backlog := Backlog{Shard: 3, ID: 7, Destination: 5, Bytes: 1000}
 	backlog.Lanes[0] = Lane{Count: 1, Head: 2, Seen: 3}
 	backlog.Lanes[9] = Lane{Count: 300, Head: 1 << 44, Seen: 0}
-	m := mark{epoch: 7, clean: true}
+	m := mark{epoch: 7, clean: true, manifest: manifest{number: 3, octets: 512}}
 	m.seqs[63] = 5
 	for _, c := range []struct {
 		name, want string
@@ -71,7 +71,7 @@ func TestTheStoredFormatNeverChanges(t *testing.T) {
 		{"schedule", "01" + "ac02" + "05", appendSchedule(nil, Schedule{Count: 300, Bytes: 5})},
 		{"meta", "01" + "00000001" + "0000000000000002" + "00000003" + "00000004", appendLink(nil, link{1, 2, 3, 4})},
 		{"format", "01" + "00000001" + "0000018bcfe56800" + "6162636465666768" + "00000009", appendFormat(nil, format{1, 1_700_000_000_000, [8]byte([]byte("abcdefgh")), 9})},
-		{"mark", hex.EncodeToString([]byte("footfall")) + "01" + "01" + "00000007" + strings.Repeat("0000000000000000", 63) + "0000000000000005" + "bb3dcafd", appendMark(nil, &m)},
+		{"mark", hex.EncodeToString([]byte("footfall")) + "02" + "01" + "00000007" + strings.Repeat("0000000000000000", 63) + "0000000000000005" + "0000000000000003" + "0000000000000200" + "9252cdbe", appendMark(nil, &m)},
 	} {
 		if got := hex.EncodeToString(c.got); got != c.want {
 			t.Errorf("%s is\n%s, want\n%s", c.name, got, c.want)
@@ -302,7 +302,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, key, value []byte) {
 		same := func(err error, got, again any) {
 			if err == nil {
-				if d := cmp.Diff(got, again, cmp.AllowUnexported(link{}, format{}, mark{})); d != "" {
+				if d := cmp.Diff(got, again, cmp.AllowUnexported(link{}, format{}, mark{}, manifest{})); d != "" {
 					t.Fatal(d)
 				}
 			}

@@ -17,17 +17,22 @@ type mark struct {
 	epoch uint32
 	clean bool // the store was closed in good order after this
 	seqs  [Shards]uint64
+	// manifest is how far the database's list of its tables was on disk.
+	manifest manifest
 }
 
-// The file is [magic 8][1][clean 1][epoch 4][seq 8 for each shard][crc32c of all before 4], big-endian.
+// The file is [magic 8][2][clean 1][epoch 4][seq 8 for each shard][manifest 8][its octets 8][crc32c of all before 4],
+// big-endian. Version 1 had no manifest.
 const (
-	markMagic = "footfall"
-	markSize  = 8 + 1 + 1 + 4 + 8*Shards + 4
+	markMagic  = "footfall"
+	markV2     = 2
+	markSizeV1 = 8 + 1 + 1 + 4 + 8*Shards + 4
+	markSize   = markSizeV1 + 16
 )
 
 func appendMark(dst []byte, m *mark) []byte {
 	start := len(dst)
-	dst = append(append(dst, markMagic...), valueV1, 0)
+	dst = append(append(dst, markMagic...), markV2, 0)
 	if m.clean {
 		dst[len(dst)-1] = 1
 	}
@@ -35,14 +40,20 @@ func appendMark(dst []byte, m *mark) []byte {
 	for _, seq := range m.seqs {
 		dst = binary.BigEndian.AppendUint64(dst, seq)
 	}
+	dst = binary.BigEndian.AppendUint64(dst, m.manifest.number)
+	dst = binary.BigEndian.AppendUint64(dst, uint64(m.manifest.octets))
 	return binary.BigEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
 }
 
 func decodeMark(octets []byte) (m mark, err error) {
-	if len(octets) != markSize || string(octets[:8]) != markMagic || octets[8] != valueV1 || octets[9] > 1 {
+	if len(octets) < markSizeV1 || string(octets[:8]) != markMagic || octets[9] > 1 {
 		return m, malformed("high-water mark", octets)
 	}
-	sum := markSize - 4
+	size := map[byte]int{valueV1: markSizeV1, markV2: markSize}[octets[8]]
+	if len(octets) != size {
+		return m, malformed("high-water mark", octets)
+	}
+	sum := size - 4
 	if binary.BigEndian.Uint32(octets[sum:]) != crc32.Checksum(octets[:sum], castagnoli) {
 		return m, fmt.Errorf("%w: checksum of the high-water mark", ErrCorrupt)
 	}
@@ -50,6 +61,10 @@ func decodeMark(octets []byte) (m mark, err error) {
 	m.epoch = binary.BigEndian.Uint32(octets[10:])
 	for s := range m.seqs {
 		m.seqs[s] = binary.BigEndian.Uint64(octets[14+8*s:])
+	}
+	if octets[8] == markV2 {
+		m.manifest.number = binary.BigEndian.Uint64(octets[14+8*Shards:])
+		m.manifest.octets = int64(binary.BigEndian.Uint64(octets[22+8*Shards:]))
 	}
 	return m, nil
 }

@@ -97,6 +97,9 @@ func (s *Store) open() (err error) {
 	if err != nil {
 		return err
 	}
+	if err := s.dir.checkManifest(m.manifest); err != nil {
+		return err
+	}
 	if s.o.FS == nil {
 		s.o.logs = newSpare(vfs.Default, s.dir.join(dbName), s.o.MemTableBytes+logSlack)
 	}
@@ -126,6 +129,7 @@ func (s *Store) start(m mark) error {
 		return err
 	}
 	s.synced = markOf(f, &c)
+	s.synced.manifest = s.dir.manifest(manifest{})
 	if err := writeMark(s.dir.fs, s.dir.path, &s.synced); err != nil {
 		return err
 	}
@@ -256,7 +260,7 @@ func (s *Store) read(after uint64, f func(reader) error) error {
 	snap := snapshot{s.db.NewSnapshot()}
 	if err := errors.Join(f(snap), snap.Close()); err != nil {
 		s.events.fail(fmt.Errorf("read: %w", err))
-		return err
+		return fmt.Errorf("store in %s: %w", s.o.Dir, s.door.err())
 	}
 	return nil
 }
@@ -306,6 +310,7 @@ func (s *Store) finish() error {
 		return err
 	}
 	s.synced.clean = true
+	s.synced.manifest = s.dir.manifest(s.synced.manifest)
 	return writeMark(s.dir.fs, s.dir.path, &s.synced)
 }
 

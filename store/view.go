@@ -51,6 +51,9 @@ func view(o Options, e *events, f func(reader, mark) error) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := d.checkManifest(m.manifest); err != nil {
+		return err
+	}
 	p := o.pebbleOptions(e)
 	p.ReadOnly = true
 	db, err := openPebble(d, p, e)
