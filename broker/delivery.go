@@ -1,5 +1,7 @@
 package broker
 
+import "footfall/store"
+
 // delivery is a message on its way at one consumer, until it is acknowledged or
 // put back.
 type delivery struct {
@@ -53,6 +55,16 @@ func (l *flightList) remove(d *delivery) {
 	if d.e.stored() {
 		l.stored--
 	}
+}
+
+// has tells whether a consumer has the message of that number.
+func (l *flightList) has(seq store.Seq) bool {
+	for d := l.front; d != nil; d = d.next {
+		if d.e.seq == seq {
+			return true
+		}
+	}
+	return false
 }
 
 // deliveries makes delivery values by the slab: they come and go by the million.

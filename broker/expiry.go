@@ -100,8 +100,11 @@ func (c *core) expiryItems(shard store.Shard, read []store.Expiry) []*timed {
 func (c *core) expirePlace(t *timed) {
 	q := t.q
 	at := place{lane: 9 - t.priority, seq: t.due.seq}
+	if q.flight.has(t.due.seq) {
+		return // also behind the window, whose edge may have been cut since it was delivered
+	}
 	if !q.covers(at) {
-		// Behind the window nobody has it, so it is there.
+		// Behind the window, and with nobody: so it is there.
 		key := store.RefKey{Shard: q.account.Shard, Backlog: q.account.ID, Priority: t.priority, Seq: t.due.seq}
 		if c.policyOf(q.dest.addr, q.dest).logExpired && c.reserve(q.dest) {
 			c.readExpired(t, key)
@@ -113,7 +116,7 @@ func (c *core) expirePlace(t *timed) {
 	lane := &q.lanes[at.lane]
 	i := sort.Search(lane.len(), func(i int) bool { return lane.at(i).seq >= at.seq })
 	if i == lane.len() || lane.at(i).seq != at.seq {
-		return // in flight
+		return // it is gone
 	}
 	e := lane.remove(i)
 	q.removedFrom(int(at.lane), &e)

@@ -75,7 +75,7 @@ func (c *core) readExpired(t *timed, key store.RefKey) {
 				return
 			}
 			delete(c.reading, key)
-			if t.q.covers(place{lane: 9 - key.Priority, seq: key.Seq}) {
+			if t.q.covers(place{lane: 9 - key.Priority, seq: key.Seq}) || t.q.flight.has(key.Seq) {
 				c.expirePlace(t)
 				return
 			}

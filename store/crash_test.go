@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -57,10 +58,13 @@ func (h *history) step(s *store.Store, done func()) {
 	})
 }
 
+// long tells whether there is time for the whole of the suite: FOOTFALL_CRASH_ROUNDS is set.
+func long() bool { return os.Getenv("FOOTFALL_CRASH_ROUNDS") != "" }
+
 // run does so many steps, a few of them at a time, until the store fails.
 func (h *history) run(s *store.Store, steps int, failed <-chan error) error {
 	slots := make(chan struct{}, 3)
-	patience := time.After(time.Minute)
+	patience := time.After(10 * time.Minute)
 	for i := range steps + cap(slots) {
 		select {
 		case slots <- struct{}{}:
@@ -117,9 +121,9 @@ func (h *history) rewind(s *store.Store) error {
 }
 
 func TestEveryAppliedBatchSurvivesACrashAtAnySync(t *testing.T) {
-	histories, steps := 3, 40
-	if testing.Short() {
-		histories, steps = 1, 20
+	histories, steps := 1, 8
+	if long() {
+		histories, steps = 3, 40
 	}
 	for seed := range uint64(histories) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
@@ -129,9 +133,6 @@ func TestEveryAppliedBatchSurvivesACrashAtAnySync(t *testing.T) {
 			watch := func(d *storetest.Disk) {
 				d.OnSync(func() {
 					n := crashes.Add(1)
-					if testing.Short() && n%5 != 0 {
-						return
-					}
 					percent := unsynced[n%uint64(len(unsynced))]
 					first := int(h.applied.Load())
 					crashed := d.Crash(percent, n)
@@ -261,8 +262,8 @@ func failing(t *testing.T, name string, fail func(d *storetest.Disk)) bool {
 
 func TestNothingAppliedIsLostWhenAnyOneOperationFails(t *testing.T) {
 	stride := 1
-	if testing.Short() {
-		stride = 7
+	if !long() {
+		stride = 13
 	}
 	for n := 1; failing(t, fmt.Sprintf("operation %d", n), func(d *storetest.Disk) { d.FailNth(n) }); n += stride {
 		if n > 5000 {
@@ -273,8 +274,8 @@ func TestNothingAppliedIsLostWhenAnyOneOperationFails(t *testing.T) {
 
 func TestNothingAppliedIsLostWhenTheDiskDies(t *testing.T) {
 	stride := 3
-	if testing.Short() {
-		stride = 17
+	if !long() {
+		stride = 29
 	}
 	for n := 1; failing(t, fmt.Sprintf("operation %d and all after it", n), func(d *storetest.Disk) { d.FailFrom(n) }); n += stride {
 		if n > 5000 {
