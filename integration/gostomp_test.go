@@ -196,7 +196,10 @@ func TestGoStompRedeliversWhatWasNotAcknowledged(t *testing.T) {
 		ack(t, c, got[2])
 		// The connection's frames are handled in order, so the ACK counts before the RECEIPT.
 		publish(t, c, queue, "6")
+		before := p.metrics()["footfall_subscriptions"]
 		_ = nc.Close()
+		// Until the broker has seen it, what is written to the connection counts as taken.
+		await(t, "the broker sees the end of the connection", func() bool { return p.metrics()["footfall_subscriptions"] < before })
 
 		want := map[stomp.AckMode][]string{
 			stomp.AckAuto:             {"6"},
