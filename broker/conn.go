@@ -19,8 +19,7 @@ type Conn struct {
 	queuedOps, queuedBytes int
 
 	written atomic.Int64 // messages written that the loop has not seen
-
-	eager atomic.Bool // the loop waits for what is written
+	eager   atomic.Bool  // the loop waits for what is written
 
 	// Owned by the loop from here on.
 
@@ -43,14 +42,12 @@ type Conn struct {
 	full           bool // unwrittenBytes kept a delivery back
 	auto           bool // it had a subscription of mode auto
 
-	searching bool // its parked operation waits for a search of the store
-
-	walked *ScheduleOp // the span of the schedule that was gone over last
-
-	parked       *parked // what waits, nil when nothing does
-	ended        bool    // no further output: failed, disconnected or gone
-	disconnected bool    // ended by DISCONNECT
-	gone         bool    // the session is over
+	searching    bool        // its parked operation waits for a search of the store
+	walked       *ScheduleOp // the span of the schedule that was gone over last
+	parked       *parked     // what waits, nil when nothing does
+	ended        bool        // no further output: failed, disconnected or gone
+	disconnected bool        // ended by DISCONNECT
+	gone         bool        // the session is over
 }
 
 // held is an answer and the batch that must be on disk before it.
