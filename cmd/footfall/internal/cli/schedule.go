@@ -19,7 +19,7 @@ import (
 func newSchedule(w *world) *cobra.Command {
 	return group("schedule", "Look at what waits for its time, and change it",
 		"  footfall schedule list --destination /queue/orders\n  footfall schedule cancel 1h.68hlqcqv8.k9z3w2m1\n  footfall schedule next '0 9 * * mon-fri' --zone Europe/Berlin",
-		newScheduleList(w), newScheduleShow(w), newScheduleCancel(w), newScheduleRun(w), newScheduleReschedule(w), newScheduleNext(w))
+		newScheduleList(w), newScheduleCounts(w), newScheduleShow(w), newScheduleCancel(w), newScheduleRun(w), newScheduleReschedule(w), newScheduleNext(w))
 }
 
 // scheduledPath is the path of the schedule at the admin server.

@@ -93,6 +93,45 @@ func TestCancelAsksFirst(t *testing.T) {
 	s.end(t)
 }
 
+func TestTheScheduleIsCounted(t *testing.T) {
+	s := serve(t, t.TempDir())
+	for _, delay := range []string{"50s", "50m", "55m", "20h"} {
+		run(t, "", s.env(), "send", "/queue/a", "x", "--delay", delay).expect(t, 0, "scheduled as ")
+	}
+	sendNamed(t, s, "/queue/a", "x", "far")
+	want := `DUE              COUNT
+overdue          0
+within a minute  1
+within an hour   2
+within a day     1
+later            1
+in all           5
+`
+	if got := run(t, "", s.scheduleEnv(), "schedule", "counts").expect(t, 0, "DUE").stdout; got != want {
+		t.Errorf("saw\n%s", got)
+	}
+	got := run(t, "", s.scheduleEnv(), "schedule", "counts", "-o", "json").expect(t, 0, `"hour": {`).stdout
+	var counts map[string]any
+	if err := json.Unmarshal([]byte(got), &counts); err != nil || counts["total"] != 5.0 || len(counts) != 6 {
+		t.Errorf("%v, saw %s", err, got)
+	}
+	s.end(t)
+}
+
+func TestACountThatWasNotEndedSaysSo(t *testing.T) {
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"overdue":{"count":0},"minute":{"count":7},"hour":{"count":100000,"at_least":true},"day":{"count":1},"later":{"count":2},"total":250000}`))
+	}))
+	defer other.Close()
+	got := run(t, "", nil, "schedule", "counts", "--admin", other.URL).expect(t, 0, "DUE").stdout
+	for _, want := range []string{"within a minute  7\n", "within an hour   100000+\n", "in all           250000\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("expected %q in\n%s", want, got)
+		}
+	}
+	run(t, "", nil, "schedule", "counts", "--admin", other.URL, "more").expect(t, 2, "unknown command")
+}
+
 // terminal is a device that is taken for a terminal, and has nothing to say.
 func terminal(t *testing.T) *os.File {
 	t.Helper()
