@@ -70,6 +70,8 @@ type backlog struct {
 
 	dirty   bool // in core.dirty: may have something to dispatch
 	touched bool // in core.touched: account changed in this round
+	filled  bool // in core.filled
+	thirsty bool // in core.thirsty
 }
 
 // limits bound the window of a backlog.

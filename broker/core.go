@@ -70,6 +70,9 @@ type core struct {
 	memoryHigh bool
 	diskLow    bool
 	nextEvict  time.Time
+	filled     []*backlog // of queues, with something in memory, or emptied since the last look
+	thirsty    []*backlog // whose next page waits until memory is no longer pressed
+	loans      loans
 
 	stats Stats
 }
@@ -99,7 +102,7 @@ func newCore(opt Options, batch *store.Batch) *core {
 		opt: opt, batch: batch, number: 1, round: &roundEffects{number: 1},
 		dests: map[Address]*destination{}, byID: map[destinationKey]*destination{}, conns: map[uint64]*Conn{},
 		backlogs: map[backlogKey]*backlog{}, zones: &schedule.Zones{}, policies: map[Choice]*policy{}, reading: map[store.RefKey]*timed{},
-		loose: map[string][]*timed{}, dropped: map[store.DueKey]bool{}, renamed: map[scheduleName]namedPlace{},
+		loans: newLoans(opt.LentBytes), loose: map[string][]*timed{}, dropped: map[store.DueKey]bool{}, renamed: map[scheduleName]namedPlace{},
 	}
 	for s := range c.agendas {
 		c.agendas[s].whole, c.expiries[s].whole = true, true
@@ -134,6 +137,7 @@ func (c *core) end() {
 	c.expire()
 	c.timers.run(c)
 	c.watchMemory()
+	c.feed()
 	if c.recheck {
 		c.recheck = false
 		c.retryParked()
@@ -145,6 +149,8 @@ func (c *core) end() {
 	}
 	clear(c.dirty)
 	c.dirty = c.dirty[:0]
+	c.easeMemory() // of what went to consumers
+	c.again = c.again || len(c.dirty) > 0
 	if c.ready = c.isDue(); c.ready {
 		c.account()
 	}

@@ -94,6 +94,7 @@ func (c *core) deliver(q *backlog, s *subscription) {
 		}
 	}
 	s.hold(d)
+	c.loans.lend(s, m)
 	size := m.Size()
 	conn.unwritten.pushBack(unwritten{d: d, size: size})
 	conn.unwrittenBytes += size

@@ -136,7 +136,7 @@ func (m *model) sequence(c *modelConn, got []*modelItem) {
 }
 
 // atRest checks what must hold when nothing moves any more.
-func (m *model) atRest(parked map[*Conn]bool) {
+func (m *model) atRest(parked map[*Conn]bool, starved map[*Conn]map[uint64]bool) {
 	for _, c := range m.conns {
 		if c.over {
 			continue
@@ -148,17 +148,23 @@ func (m *model) atRest(parked map[*Conn]bool) {
 			m.bad("%s has SENDs that nobody took, from %s on", c.name, c.sends[0].body)
 		}
 		for _, s := range c.subs {
-			m.restful(c, s)
+			m.restful(c, s, starved[c.client.conn][s.number])
 		}
 	}
 }
 
-func (m *model) restful(c *modelConn, s *modelSub) {
+func (m *model) restful(c *modelConn, s *modelSub, starved bool) {
 	outstanding := 0
 	for _, d := range s.pending {
 		if d.tx == 0 {
 			outstanding++
 		}
+	}
+	if starved {
+		if len(s.pending) == 0 {
+			m.bad("%s is starved on %s, and has nothing", c.name, s.key)
+		}
+		return
 	}
 	// After an ABORT more may be outstanding, but nothing comes in addition.
 	if s.mode != AckAuto && s.last == m.step && outstanding > s.window {

@@ -26,6 +26,8 @@ func (c *core) invariants() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	holders := map[*Message]int32{}
+	lent := map[*subscription]int64{}
+	lenders := map[*Message]int32{}
 	for addr, d := range c.dests {
 		if addr != d.addr {
 			bad("%v is filed as %v", d.addr, addr)
@@ -39,6 +41,13 @@ func (c *core) invariants() error {
 		}
 		for _, q := range queues {
 			c.backlogInvariants(q, holders, bad)
+			if d.queue == q && q.count > 0 && !q.filled {
+				bad("%s has something in memory and is not known for it", d.text)
+			}
+			for d := q.flight.front; d != nil; d = d.next {
+				lent[d.sub] += d.e.msg.Size()
+				lenders[d.e.msg]++
+			}
 		}
 	}
 	for s := range c.agendas {
@@ -69,7 +78,27 @@ func (c *core) invariants() error {
 	if c.memory < memory || len(holders) == 0 && len(c.conns) == 0 && c.memory != 0 {
 		bad("memory is %d, held are %d", c.memory, memory)
 	}
+	c.loansInvariants(lent, lenders, bad)
 	return errors.Join(errs...)
+}
+
+func (c *core) loansInvariants(lent map[*subscription]int64, lenders map[*Message]int32, bad func(string, ...any)) {
+	var total int64
+	for m, n := range lenders {
+		total += m.Size()
+		if m.lenders < n {
+			bad("message %v has %d lenders, not %d", m.ID, m.lenders, n)
+		}
+	}
+	for s, n := range lent {
+		if s.lent != n {
+			bad("consumer %s has %d octets, kept %d", s.op.ID, n, s.lent)
+		}
+	}
+	// A topic's deliveries to one who unsubscribed are in no backlog any more.
+	if l := &c.loans; l.total < total || l.borrowers < int64(len(lent)) || len(c.conns) == 0 && (l.total != 0 || l.borrowers != 0) {
+		bad("%d octets are with %d consumers, kept %d and %d", total, len(lent), l.total, l.borrowers)
+	}
 }
 
 func (c *core) backlogInvariants(q *backlog, holders map[*Message]int32, bad func(string, ...any)) {

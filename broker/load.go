@@ -16,6 +16,9 @@ func (c *core) refill(q *backlog) {
 	if q.whole || q.page != nil || len(q.consumers) == 0 || q.count > q.limit.messages/2 || q.count > 0 && q.bytes > q.limit.bytes/2 {
 		return
 	}
+	if c.mustThirst(q) {
+		return
+	}
 	from := q.start()
 	q.page = &page{from: from}
 	scan := store.RefScan{
@@ -69,8 +72,8 @@ func (c *core) loaded(q *backlog, read []entry, more bool) {
 	p := q.page
 	q.page = nil
 	c.mark(q)
-	if p.void {
-		return // it does not join the window any more; dispatch asks again
+	if p.void || c.mustThirst(q) {
+		return // it does not join the window any more, or there is no room for it; dispatch asks again
 	}
 	known := p.removed
 	if known == nil {
@@ -92,6 +95,7 @@ func (c *core) loaded(q *backlog, read []entry, more bool) {
 		if !known[e.seq] && q.covers(placeOf(&e)) {
 			c.hold(e.msg)
 			q.put(e)
+			c.fill(q)
 		}
 	}
 	for _, e := range p.added {

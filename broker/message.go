@@ -59,6 +59,7 @@ type Message struct {
 	head    uint32        // octets of its record without the body
 	job     *schedule.Job // of a message that waits and comes again
 	holders int32         // places in memory that hold the message
+	lenders int32         // of these, deliveries
 }
 
 // overhead is what a message costs in memory beside its octets.

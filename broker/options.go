@@ -30,9 +30,12 @@ type Options struct {
 	// BacklogMessages and BacklogBytes bound the part of one backlog that is in memory: 2048, 2 MiB.
 	BacklogMessages int
 	BacklogBytes    int64
-	// MemoryBytes is the watermark of message octets in memory, of all backlogs and
-	// deliveries together: 256 MiB. Above it backlogs leave memory, then senders wait.
+	// MemoryBytes is the watermark of message octets in memory, of all backlogs
+	// together: 256 MiB. Above it backlogs leave memory, then senders wait. What consumers have does not count here.
 	MemoryBytes int64
+	// LentBytes bounds the message octets that are with consumers: 128 MiB. While they have more than half of it, a
+	// consumer that has its equal share of that half gets nothing more. It may always have one message, and 16 KiB.
+	LentBytes int64
 	// DiskFreeBytes is the watermark of free disk below which persistent SENDs wait: 1 GiB.
 	// Negative: none. It is clear again at 1.25 times that.
 	DiskFreeBytes int64
@@ -72,6 +75,7 @@ func (o Options) withDefaults() Options {
 	def(&o.BacklogMessages, 2048)
 	def(&o.BacklogBytes, 2<<20)
 	def(&o.MemoryBytes, 256<<20)
+	def(&o.LentBytes, 128<<20)
 	def(&o.DiskFreeBytes, 1<<30)
 	def(&o.MaxDestinations, 1_000_000)
 	def(&o.TransactionActions, 100_000)

@@ -188,38 +188,6 @@ func (c *core) refuse(conn *Conn) {
 	conn.parked = nil
 }
 
-// watchMemory keeps the messages in memory below the watermark: backlogs that nobody
-// consumes leave it first, then senders wait.
-func (c *core) watchMemory() {
-	if c.pressed() && !c.now.Before(c.nextEvict) {
-		c.nextEvict = c.now.Add(100 * time.Millisecond)
-		c.evict()
-	}
-	switch {
-	case c.memory > c.opt.MemoryBytes && !c.memoryHigh:
-		c.memoryHigh = true
-		c.opt.Log.Warn("too many messages in memory: senders wait", "bytes", c.memory, "limit", c.opt.MemoryBytes)
-	case c.memoryHigh && c.memory < c.opt.MemoryBytes/5*4:
-		c.memoryHigh, c.recheck = false, true
-		c.opt.Log.Info("messages in memory are below the watermark again: senders go on", "bytes", c.memory)
-	}
-}
-
-// pressed tells whether memory is to be made free, at nextEvict again.
-func (c *core) pressed() bool { return c.memoryHigh || c.memory > c.opt.MemoryBytes }
-
-func (c *core) evict() {
-	for _, d := range c.dests {
-		q := d.queue
-		if q == nil || q.count == 0 || q.nextOpen(c) != nil {
-			continue
-		}
-		for q.count > 0 {
-			q.edgeBefore(c)
-		}
-	}
-}
-
 // diskFree takes in how much disk is free.
 func (c *core) diskFree(free uint64) {
 	limit := c.opt.DiskFreeBytes

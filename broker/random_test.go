@@ -82,6 +82,7 @@ func drawOptions(t *rapid.T) Options {
 		OutboxBytes:     int64(rapid.SampledFrom([]int{1, 700, 1 << 20}).Draw(t, "outbox")),
 		TopicBytes:      int64(rapid.SampledFrom([]int{700, 16 << 20}).Draw(t, "topic octets")),
 		MemoryBytes:     int64(rapid.SampledFrom([]int{1500, 4000, 256 << 20}).Draw(t, "memory")),
+		LentBytes:       int64(rapid.SampledFrom([]int{1, 2000, 6000, 128 << 20}).Draw(t, "lent")),
 	}
 }
 
@@ -210,7 +211,7 @@ func (h *history) explain() (failed []*modelConn) {
 
 // verify checks the state at rest.
 func (h *history) verify(parked map[*Conn]bool) {
-	h.m.atRest(parked)
+	h.m.atRest(parked, h.starved())
 	if err := h.w.check(); err != nil {
 		h.m.bad("%v", err)
 	}
@@ -328,6 +329,20 @@ func (h *history) parked() map[*Conn]bool {
 		for _, conn := range c.parked {
 			if conn.parked != nil {
 				set[conn] = true
+			}
+		}
+	})
+	return set
+}
+
+// starved returns the consumers that get nothing more for their share of memory.
+func (h *history) starved() map[*Conn]map[uint64]bool {
+	set := map[*Conn]map[uint64]bool{}
+	h.w.b.call(h.ctx(), func(c *core) {
+		for _, conn := range c.conns {
+			set[conn] = map[uint64]bool{}
+			for n, s := range conn.numbers {
+				set[conn][n] = !c.loans.affords(s)
 			}
 		}
 	})

@@ -91,6 +91,7 @@ func (c *core) enqueue(q *backlog, m *Message, seq store.Seq) {
 	}
 	c.hold(m)
 	q.put(e)
+	c.fill(q)
 	if e.stored() && q.nextOpen(c) != nil {
 		// It is likely to be delivered as soon as it is on disk: the mark that it was seen goes with it.
 		c.raiseSeen(q, m.Priority, seq)

@@ -39,8 +39,11 @@ func (c *core) settle(d *delivery) {
 	s := d.sub
 	d.q.flight.remove(d)
 	d.settled = true
+	c.loans.end(s, d.e.msg)
 	if d.tx == 0 {
 		s.release(c, d)
+	} else if s.starved && !s.ended {
+		c.mark(s.q)
 	}
 	conn := s.conn
 	if id := d.e.msg.UserID; id != "" {
@@ -107,6 +110,7 @@ func (c *core) replace(d *delivery) {
 		return
 	case q.covers(placeOf(e)):
 		q.put(*e)
+		c.fill(q)
 		c.trim(q)
 	case e.stored():
 		c.notePageAddition(q, e)

@@ -27,7 +27,9 @@ type Stats struct {
 	// Gauges.
 	Connections, Subscriptions, Destinations int
 	Ready, Unacked, Scheduled                int64
-	MemoryBytes                              int64
+	MemoryBytes                              int64         // of all messages in memory
+	LentBytes                                int64         // of these, of those that consumers have
+	Starved                                  int           // consumers that get nothing more until they acknowledge, for the sake of LentBytes
 	ScheduledLag                             time.Duration // how late the oldest overdue message is
 	DiskLow, MemoryHigh                      bool
 }
@@ -71,6 +73,7 @@ func (c *core) takeStock() Stats {
 	if due, ok := c.nextDue(); ok && due < c.ms {
 		s.ScheduledLag = time.Duration(c.ms-due) * time.Millisecond
 	}
+	s.LentBytes, s.Starved = c.loans.total, c.loans.hungry()
 	s.MemoryBytes, s.DiskLow, s.MemoryHigh = c.memory, c.diskLow, c.memoryHigh
 	return s
 }

@@ -16,6 +16,8 @@ type subscription struct {
 	windowBytes int64 // and their octets
 	outstanding int   // not settled, and not in a transaction
 	octets      int64 // Size of these
+	lent        int64 // Size of what it has, also in transactions
+	starved     bool  // in loans.starved
 
 	issued  uint64 // deliveries so far
 	pending ring[*delivery]
@@ -53,8 +55,11 @@ func (s *subscription) open(c *core) bool {
 		}
 		return false
 	}
-	return s.auto() && s.op.Window == 0 && s.op.WindowBytes == 0 ||
-		s.outstanding < s.window && (s.octets < s.windowBytes || s.outstanding == 0)
+	unbounded := s.auto() && s.op.Window == 0 && s.op.WindowBytes == 0
+	if !unbounded && (s.outstanding >= s.window || s.octets >= s.windowBytes && s.outstanding > 0) {
+		return false
+	}
+	return c.loans.affords(s)
 }
 
 // find returns the pending delivery of that number, nil when there is none.
