@@ -15,7 +15,7 @@ ROUNDS       ?= 5
 PACKAGES ?= ./...
 BENCH    ?= .
 
-.PHONY: run build test check format vet staticcheck layout tidy deadcode fuzz bench crash nightly cover clean help
+.PHONY: run build clients test check format vet staticcheck layout tidy deadcode fuzz bench crash nightly cover clean help
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -26,7 +26,10 @@ run: build ## build the broker and start it, with its data in ./data
 build: ## build ./bin/footfall as it is released: static, without paths of this machine
 	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN) ./cmd/footfall
 
-test: ## run all tests with the race detector
+clients: ## install the clients of other languages that the tests use, below .build/clients
+	integration/clients/install
+
+test: clients ## run all tests with the race detector
 	$(GO) test -race -timeout 15m ./...
 
 check: format vet staticcheck layout tidy deadcode fuzz ## everything but the tests: form, analysis, a few seconds of each fuzz target
