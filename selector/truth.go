@@ -22,3 +22,37 @@ func (t Truth) String() string {
 		return "UNKNOWN"
 	}
 }
+
+func truth(b bool) Truth {
+	if b {
+		return True
+	}
+	return False
+}
+
+// relation is a set of the ways in which two values may stand to each other.
+type relation uint8
+
+const (
+	less relation = 1 << iota
+	equal
+	greater
+
+	unequal = less | greater
+)
+
+// holds tells whether a relation has the result of a comparison, -1, 0 or 1.
+func (r relation) holds(c int) Truth { return truth(r&(1<<(c+1)) != 0) }
+
+// not returns the relation that holds where r does not.
+func (r relation) not() relation { return r ^ (less | equal | greater) }
+
+// flip returns the relation of b to a, for that of a to b.
+func (r relation) flip() relation {
+	return r&equal | r&less<<2 | r&greater>>2
+}
+
+// String returns the operator.
+func (r relation) String() string {
+	return [...]string{less: "<", equal: "=", greater: ">", unequal: "<>", less | equal: "<=", greater | equal: ">="}[r]
+}

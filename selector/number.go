@@ -1,0 +1,327 @@
+package selector
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"strconv"
+	"strings"
+)
+
+// maxExponent is the greatest power of ten that may be written after an E, of either sign.
+const maxExponent = 99_999
+
+// Number reads a decimal number: digits, with a sign, a point, an exponent where wanted ("-1", ".5", "2.50e3"). It is kept exactly, however many
+// digits it has. Other texts, among them "NaN", "0x10" and "", give NULL, and so does an exponent of more than five digits.
+func Number(s string) Value {
+	n, ok := scanNumber(s)
+	if !ok {
+		return Value{}
+	}
+	return n.value()
+}
+
+// digits is a decimal number in writing.
+type digits struct {
+	negative bool
+	text     string // digits with at most one point, without sign and exponent
+	point    int    // how many of its digits are before the point; the point itself is not counted
+	exponent int
+}
+
+func scanNumber(s string) (n digits, ok bool) {
+	if s != "" && (s[0] == '-' || s[0] == '+') {
+		n.negative = s[0] == '-'
+		s = s[1:]
+	}
+	end, count, point := 0, 0, -1
+	for ; end < len(s); end++ {
+		if isDigit(s[end]) {
+			count++
+		} else if s[end] == '.' && point < 0 {
+			point = count
+		} else {
+			break
+		}
+	}
+	if count == 0 {
+		return digits{}, false
+	}
+	if point < 0 {
+		point = count
+	}
+	n.text, n.point = s[:end], point
+	if end == len(s) {
+		return n, true
+	}
+	if s[end] != 'e' && s[end] != 'E' {
+		return digits{}, false
+	}
+	power := strings.TrimPrefix(s[end+1:], "+")
+	if len(power) < len(s)-end-1 && strings.HasPrefix(power, "-") {
+		return digits{}, false
+	}
+	e, err := strconv.Atoi(power)
+	if err != nil || e > maxExponent || e < -maxExponent {
+		return digits{}, false
+	}
+	n.exponent = e
+	return n, true
+}
+
+// value returns the number in the smallest form that holds it.
+func (n digits) value() Value {
+	mantissa, exp, fits := n.mantissa()
+	switch {
+	case !fits:
+		return n.wide()
+	case mantissa == 0:
+		return Int(0)
+	}
+	for exp < 0 && mantissa%10 == 0 {
+		mantissa, exp = mantissa/10, exp+1
+	}
+	for exp > 0 && mantissa <= math.MaxUint64/10 {
+		mantissa, exp = mantissa*10, exp-1
+	}
+	switch {
+	case exp == 0 && n.negative && mantissa <= 1<<63:
+		return Int(-int64(mantissa))
+	case exp == 0 && mantissa <= math.MaxInt64:
+		return Int(int64(mantissa))
+	case exp < 0 && exp >= -18 && mantissa < 1e18:
+		return fraction(mantissa, exp, n.negative)
+	default:
+		return n.wide()
+	}
+}
+
+// mantissa returns the digits as a whole number and the power of ten that it is to be multiplied by, unless there
+// are too many digits.
+func (n digits) mantissa() (mantissa uint64, exp int, ok bool) {
+	s := n.text
+	if strings.IndexByte(s, '.') >= 0 {
+		s = strings.TrimRight(s, "0")
+	}
+	read := 0
+	for i := range len(s) {
+		if s[i] == '.' {
+			continue
+		}
+		high, low := bits.Mul64(mantissa, 10)
+		sum, carry := bits.Add64(low, uint64(s[i]-'0'), 0)
+		if high != 0 || carry != 0 {
+			return 0, 0, false
+		}
+		mantissa = sum
+		read++
+	}
+	return mantissa, n.exponent + n.point - read, true
+}
+
+func (n digits) wide() Value {
+	if strings.Trim(n.text, "0.") == "" {
+		return Int(0)
+	}
+	v := Value{kind: wide, text: n.text}
+	if n.exponent != 0 {
+		v.text += "e" + strconv.Itoa(n.exponent)
+	}
+	if n.negative {
+		v.bits = 1
+	}
+	return v
+}
+
+func fraction(mantissa uint64, exp int, negative bool) Value {
+	m := int64(mantissa)
+	if negative {
+		m = -m
+	}
+	return Value{kind: decimal, exp: int8(exp), bits: uint64(m)}
+}
+
+// digits returns an exact number, not zero, in writing. buf is where the digits go if they have to be written.
+func (v Value) digits(buf *[20]byte) digits {
+	if v.kind == wide {
+		n, _ := scanNumber(v.text)
+		n.negative = v.bool()
+		return n
+	}
+	s := strconv.AppendUint(buf[:0], magnitude(v.int()), 10)
+	return digits{negative: v.int() < 0, text: string(s), point: len(s), exponent: int(v.exp)}
+}
+
+// significant returns the digits from the first that is not zero, and the power of ten below which the number is.
+func (n digits) significant() (text string, order int) {
+	order = n.point + n.exponent
+	for i := range len(n.text) {
+		switch n.text[i] {
+		case '0':
+			order--
+		case '.':
+		default:
+			return n.text[i:], order
+		}
+	}
+	return "", 0
+}
+
+// compareDigits compares numbers that are not zero by their digits.
+func compareDigits(a, b digits) int {
+	if a.negative != b.negative {
+		if a.negative {
+			return -1
+		}
+		return 1
+	}
+	s, order := a.significant()
+	t, other := b.significant()
+	c := cmp.Compare(order, other)
+	for c == 0 && (s != "" || t != "") {
+		var x, y byte
+		x, s = nextDigit(s)
+		y, t = nextDigit(t)
+		c = cmp.Compare(x, y)
+	}
+	if a.negative {
+		return -c
+	}
+	return c
+}
+
+// nextDigit takes a digit off a text, '0' at its end.
+func nextDigit(s string) (byte, string) {
+	if s != "" && s[0] == '.' {
+		s = s[1:]
+	}
+	if s == "" {
+		return '0', ""
+	}
+	return s[0], s[1:]
+}
+
+// compareNumbers compares two numbers: exactly, but for a double with a fraction in decimal, which is rounded.
+func compareNumbers(a, b Value) int {
+	switch {
+	case a.kind == integer && b.kind == integer:
+		return cmp.Compare(a.int(), b.int())
+	case a.kind == double && b.kind == integer:
+		return -compareIntDouble(b.int(), a.double())
+	case a.kind == integer && b.kind == double:
+		return compareIntDouble(a.int(), b.double())
+	case a.kind == double || b.kind == double:
+		return cmp.Compare(a.float(), b.float())
+	case a.kind == wide || b.kind == wide:
+		return compareWide(a, b)
+	default:
+		return compareFractions(a, b)
+	}
+}
+
+func compareIntDouble(i int64, f float64) int {
+	switch {
+	case f >= 1<<63:
+		return -1
+	case f < -1<<63:
+		return 1
+	}
+	whole := math.Trunc(f)
+	if c := cmp.Compare(i, int64(whole)); c != 0 {
+		return c
+	}
+	return cmp.Compare(whole, f)
+}
+
+// compareWide compares exact numbers by their digits. A wide number is not zero.
+func compareWide(a, b Value) int {
+	switch {
+	case a.bits == 0 && a.kind == integer:
+		return -sign(b)
+	case b.bits == 0 && b.kind == integer:
+		return sign(a)
+	}
+	var x, y [20]byte
+	return compareDigits(a.digits(&x), b.digits(&y))
+}
+
+// compareFractions compares whole numbers and decimals in 128 bits.
+func compareFractions(a, b Value) int {
+	x, y := a.int(), b.int()
+	if (x < 0) != (y < 0) {
+		return cmp.Compare(x, y)
+	}
+	exp := min(a.exp, b.exp)
+	xHigh, xLow := bits.Mul64(magnitude(x), pow10(int(a.exp-exp)))
+	yHigh, yLow := bits.Mul64(magnitude(y), pow10(int(b.exp-exp)))
+	c := cmp.Or(cmp.Compare(xHigh, yHigh), cmp.Compare(xLow, yLow))
+	if x < 0 {
+		return -c
+	}
+	return c
+}
+
+// sign is -1, 0 or 1, for an exact number.
+func sign(v Value) int {
+	if v.kind == wide {
+		if v.bool() {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Compare(v.int(), 0)
+}
+
+// float returns a number as the double next to it.
+func (v Value) float() float64 {
+	switch v.kind {
+	case integer:
+		return float64(v.int())
+	case double:
+		return v.double()
+	case decimal:
+		if m := v.int(); m < 1<<53 && m > -1<<53 {
+			return float64(m) / float64(pow10(-int(v.exp))) // both are exact, so the quotient is rounded once
+		}
+	}
+	var buf [48]byte
+	f, _ := strconv.ParseFloat(string(v.appendNumber(buf[:0])), 64) // out of range it is infinite
+	return f
+}
+
+// appendNumber appends an exact number as a literal.
+func (v Value) appendNumber(b []byte) []byte {
+	switch v.kind {
+	case wide:
+		if v.bool() {
+			b = append(b, '-')
+		}
+		return append(b, v.text...)
+	case integer:
+		return strconv.AppendInt(b, v.int(), 10)
+	}
+	if v.int() < 0 {
+		b = append(b, '-')
+	}
+	unit := pow10(-int(v.exp))
+	m := magnitude(v.int())
+	b = strconv.AppendUint(b, m/unit, 10)
+	b = append(b, '.')
+	start := len(b)
+	b = strconv.AppendUint(b, m%unit+unit, 10) // with a 1 in front, for the zeros
+	return append(b[:start], b[start+1:]...)
+}
+
+func magnitude(i int64) uint64 {
+	if i < 0 {
+		return -uint64(i)
+	}
+	return uint64(i)
+}
+
+// pow10 is a power of ten, 0 to 18.
+func pow10(n int) uint64 { return powers[n] }
+
+var powers = [...]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
