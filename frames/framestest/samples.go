@@ -146,6 +146,10 @@ func headers() []Sample {
 			Command: frames.Send, Header: pairs(" k ", " a b \t", "empty", " "),
 		})
 	}
+	list = append(list, Sample{
+		Name: "names are not trimmed in 1.0", Version: frames.V10, Octets: "SEND\n k : a \n\t:b\ncontent-length : 9\ndelay :5s\n\nb\x00",
+		Command: frames.Send, Header: pairs(" k ", "a", "\t", "b", "content-length ", "9", "delay ", "5s"), Body: "b",
+	})
 	return append(list, Sample{
 		Name: "values are trimmed in 1.0", Version: frames.V10, Octets: "SEND\nk: \ta b \t\nempty:  \nlast:x \r\ncontent-length: 1 \n\nb\x00",
 		Command: frames.Send, Header: pairs("k", "a b", "empty", "", "last", "x", "content-length", "1"), Body: "b", HasLength: true,
