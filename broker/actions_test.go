@@ -2,8 +2,10 @@ package broker
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"testing/synctest"
@@ -104,6 +106,7 @@ func (h *history) subscribe(t *rapid.T) {
 	if s.mode != AckAuto {
 		s.window = rapid.SampledFrom([]int{1, 2, 3, 10}).Draw(t, "window")
 		op.Subscribe.Window = s.window
+		s.window = min(s.window, cmp.Or(h.w.opt.MaxWindow, s.window))
 	}
 	c.subs[s.key] = s
 	c.numbers = append(c.numbers, s)
@@ -346,7 +349,8 @@ func (h *history) credit(t *rapid.T) {
 	}
 	op := h.receipt(c)
 	op.Kind, op.Ack = OpAck, AckOp{Sub: key, Credit: rapid.IntRange(1, 3).Draw(t, "credit")}
-	c.subs[key].window += op.Ack.Credit
+	s := c.subs[key]
+	s.window = min(s.window+op.Ack.Credit, cmp.Or(h.w.opt.MaxWindow, math.MaxInt))
 	h.do(c, op)
 }
 

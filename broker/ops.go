@@ -240,7 +240,7 @@ func (d *delivery) is(a *AckOp) bool {
 	return d.e.msg.ID == a.MessageID
 }
 
-// credit widens the window.
+// credit widens the window, as far as a window may be wide.
 func (c *core) credit(conn *Conn, a *AckOp) {
 	s := conn.subs[a.Sub]
 	if s == nil {
@@ -250,9 +250,7 @@ func (c *core) credit(conn *Conn, a *AckOp) {
 		c.stats.StaleAcks++
 		return
 	}
-	if s.window < 1<<31 {
-		s.window += min(a.Credit, 1<<20)
-	}
+	s.window += min(a.Credit, c.opt.MaxWindow-s.window)
 	c.mark(s.q)
 }
 

@@ -13,6 +13,10 @@ type Options struct {
 	// client modes: 1000. WindowBytes bounds their octets: 16 MiB.
 	Window      int
 	WindowBytes int64
+	// MaxWindow and MaxWindowBytes bound what a subscription may ask for, credit included: 100 000, 64 MiB. What asks for more gets that,
+	// and so do the two above.
+	MaxWindow      int
+	MaxWindowBytes int64
 	// OutboxBytes bounds what a connection was given and has not written to its socket: 1 MiB. One
 	// message may exceed it, alone.
 	OutboxBytes int64
@@ -67,6 +71,8 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	def(&o.Window, 1000)
 	def(&o.WindowBytes, 16<<20)
+	def(&o.MaxWindow, 100_000)
+	def(&o.MaxWindowBytes, 64<<20)
 	def(&o.OutboxBytes, 1<<20)
 	def(&o.TopicBytes, 16<<20)
 	def(&o.SlowConsumerTimeout, 10*time.Second)

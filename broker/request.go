@@ -93,7 +93,7 @@ type SubscribeOp struct {
 	From Address
 	Mode AckMode
 	// Window bounds the unacknowledged deliveries: messages and octets of body and headers, 0
-	// for the default. A message that is larger than the octets by itself still passes, alone.
+	// for the default; Options.MaxWindow and MaxWindowBytes bound them. A message that is larger than the octets by itself still passes, alone.
 	Window      int
 	WindowBytes int64
 	// Tag is the session's own, given back in Output.Tag.

@@ -259,6 +259,7 @@ func options(w words) Options {
 		Window: w.num("window"), OutboxBytes: int64(w.num("outbox")), TopicBytes: int64(w.num("topic")),
 		BacklogMessages: w.num("backlog"), BacklogBytes: int64(w.num("octets")), MemoryBytes: int64(w.num("memory")),
 		MaxDestinations: w.num("destinations"), NoAutoCreate: w.named["create"] == "false", TransactionActions: w.num("actions"),
+		MaxWindow: w.num("max-window"), MaxWindowBytes: int64(w.num("max-octets")),
 	}
 }
 

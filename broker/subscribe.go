@@ -28,6 +28,8 @@ func (c *core) subscribe(conn *Conn, op *SubscribeOp) *Error {
 			s.windowBytes = math.MaxInt64
 		}
 	}
+	s.window = min(s.window, c.opt.MaxWindow)
+	s.windowBytes = min(s.windowBytes, c.opt.MaxWindowBytes)
 	s.q = d.queue
 	if d.addr.Kind == Topic {
 		none := limits{messages: math.MaxInt, bytes: math.MaxInt64, loose: math.MaxInt64}
