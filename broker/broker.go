@@ -76,6 +76,12 @@ func (b *Broker) Attach(out Outbox, client Client) (*Conn, error) {
 	return c, nil
 }
 
+// Drain ends deliveries, for good: what sessions that end give back goes to nobody else, who would have it for a moment only.
+// All else goes on, acknowledgements and SENDs too. When ctx ends before the loop knows it is false.
+func (b *Broker) Drain(ctx context.Context) bool {
+	return b.call(ctx, func(c *core) { c.drained = true })
+}
+
 // Close takes no further requests, waits until all that was taken is on disk, and ends
 // the loop. When ctx ends first it returns its error, and the loop is still waiting.
 func (b *Broker) Close(ctx context.Context) error {

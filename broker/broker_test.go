@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -316,4 +317,50 @@ func (c *crowd) got(s *session, o Output, rng *rand.Rand) {
 	if err := s.do(op); err != nil {
 		c.t.Error(err)
 	}
+}
+
+// TestDrainEndsDeliveries: what one session gives back does not go to another on the way to an orderly end, and
+// what is acknowledged then counts.
+func TestDrainEndsDeliveries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, Options{})
+		defer func() { w.stop() }()
+		to := Address{Queue, "q"}
+		a, b := w.connect("a"), w.connect("b")
+		sub := func(mode AckMode) Op {
+			return Op{Kind: OpSubscribe, Subscribe: &SubscribeOp{ID: "s", From: to, Mode: mode}}
+		}
+		a.do(sub(AckIndividual))
+		for i := range 3 {
+			a.do(Op{Kind: OpSend, To: to, Message: newMessage(fmt.Sprint("m", i))})
+		}
+		a.take()
+		b.do(sub(AckIndividual))
+		if !w.b.Drain(t.Context()) {
+			t.Fatal("the loop did not turn")
+		}
+		a.do(
+			Op{Kind: OpAck, Ack: AckOp{SubNumber: 1, Number: 1}, WantReceipt: true, Receipt: "1"},
+			Op{Kind: OpSend, To: to, Message: newMessage("late"), WantReceipt: true, Receipt: "2"},
+		)
+		if outs := a.take(); len(outs) != 2 || outs[0].Receipt != "1" || outs[1].Receipt != "2" {
+			t.Errorf("after the beginning of the end a sender got %v", outs)
+		}
+		a.conn.Detach()
+		time.Sleep(time.Second)
+		if outs := b.take(); len(outs) > 0 {
+			t.Errorf("another consumer got %s", show(outs[0]))
+		}
+		w.restart()
+		c := w.connect("c")
+		c.do(sub(AckAuto))
+		var got []string
+		for _, o := range c.take() {
+			got = append(got, show(o))
+		}
+		want := []string{"MESSAGE 1.1 m1 redelivered:1", "MESSAGE 1.2 m2 redelivered:1", "MESSAGE 1.3 late"}
+		if !slices.Equal(got, want) {
+			t.Errorf("after a restart came %q, not %q", got, want)
+		}
+	})
 }

@@ -49,6 +49,7 @@ type core struct {
 	ready   bool      // the batch goes to the store in this round
 	since   time.Time // when the first change came into it
 	closing bool      // nothing gathers any more
+	drained bool      // nothing goes to consumers any more
 	again   bool      // there is something to take that nobody told of
 	number  uint64    // of this round's batch, if it will be one
 	durable uint64    // the last batch that is on disk

@@ -44,7 +44,7 @@ func (s *subscription) auto() bool { return s.op.Mode == AckAuto }
 
 // open tells whether a message can be delivered now.
 func (s *subscription) open(c *core) bool {
-	if s.ended || s.conn.ended || s.after > c.durable {
+	if s.ended || s.conn.ended || s.after > c.durable || c.drained {
 		return false
 	}
 	if s.conn.unwrittenBytes >= c.opt.OutboxBytes {

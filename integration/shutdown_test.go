@@ -94,3 +94,41 @@ func TestStartSaysWhatItRecovered(t *testing.T) {
 		t.Errorf("the banner does not tell of 3 messages and 1 scheduled:\n%s", text)
 	}
 }
+
+func TestTerminateHandsNothingOn(t *testing.T) {
+	p := start(t, launch{})
+	const messages, idle = 20, 8
+	busy := session(t, p)
+	for i := range messages {
+		busy.must(t, frames.Send, fmt.Sprint(i), "destination", "/queue/q")
+	}
+	subscribe := func(c *wire) {
+		c.must(t, frames.Subscribe, "", "id", "s", "destination", "/queue/q", "ack", "client-individual")
+	}
+	subscribe(busy)
+	for range messages {
+		busy.expect(t, frames.Message)
+	}
+	var others []*wire
+	for range idle {
+		c := session(t, p)
+		subscribe(c)
+		others = append(others, c)
+	}
+	began := time.Now()
+	if code := p.terminate(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	t.Logf("ended within %v", time.Since(began))
+	for _, c := range others {
+		c.expect(t, frames.Failure)
+	}
+	p = p.again()
+	c := session(t, p)
+	subscribe(c)
+	for range messages {
+		if m := c.expect(t, frames.Message); m.get("JMSXDeliveryCount") != "1" {
+			t.Fatalf("a message delivered once before has JMSXDeliveryCount %q", m.get("JMSXDeliveryCount"))
+		}
+	}
+}

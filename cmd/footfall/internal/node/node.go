@@ -221,6 +221,10 @@ func (n *Node) closeSessions(ctx context.Context) error {
 		patience, cancel = context.WithTimeout(ctx, time.Until(deadline)/4*3)
 		defer cancel()
 	}
+	// What the sessions that end first give back must not go to those that end next: it would only seem to have failed there.
+	if n.broker != nil {
+		n.broker.Drain(patience)
+	}
 	if err := n.server.Shutdown(patience); err != nil {
 		return n.server.Close() // it is no failure that a client was cut
 	}
