@@ -15,9 +15,21 @@ import (
 // deep tells whether the tests of depth are to be done in full: with FOOTFALL_DEEP=1.
 func deep() bool { return os.Getenv("FOOTFALL_DEEP") == "1" }
 
-// pour sends messages of 200 octets, numbered from 0, with a RECEIPT now and then, and waits for the last one.
-// Headers may be made for each.
+// pour is pourTo for one queue. Headers may be made for each message.
 func pour(t testing.TB, p *process, queue string, messages int, headers func(i int) []string) {
+	t.Helper()
+	pourTo(t, p, messages, func(i int) []string {
+		line := []string{"destination", queue}
+		if headers != nil {
+			line = append(line, headers(i)...)
+		}
+		return line
+	})
+}
+
+// pourTo sends messages of 200 octets, numbered from 0, with the headers that are made for each and a RECEIPT now and then,
+// and waits for the last one.
+func pourTo(t testing.TB, p *process, messages int, headers func(i int) []string) {
 	t.Helper()
 	const stride, ahead = 500, 8
 	w := session(t, p)
@@ -25,10 +37,7 @@ func pour(t testing.TB, p *process, queue string, messages int, headers func(i i
 	filling := strings.Repeat("f", 192)
 	waiting := 0
 	for i := range messages {
-		line := []string{"destination", queue}
-		if headers != nil {
-			line = append(line, headers(i)...)
-		}
+		line := headers(i)
 		if i%stride == stride-1 || i == messages-1 {
 			line = append(line, "receipt", fmt.Sprint(i))
 			waiting++
