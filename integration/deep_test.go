@@ -5,6 +5,7 @@ package integration
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -138,17 +139,23 @@ func TestDeepBacklogNeitherFillsMemoryNorSlowsTheStart(t *testing.T) {
 }
 
 func TestDeepScheduleNeitherFillsMemoryNorSlowsTheStart(t *testing.T) {
-	const due = 1000
-	messages, memory, ready := 50_000, int64(300*mebibyte), 5*time.Second
+	const due, names = 1000, 1000
+	messages, memory, started, ready, cancelled := 50_000, int64(300*mebibyte), int64(300*mebibyte), 5*time.Second, time.Second
 	if deep() {
-		messages, memory, ready = 1_000_000, 400*mebibyte, 2*time.Second
+		messages, memory, ready, cancelled = 5_000_000, 400*mebibyte, 3*time.Second, 5*time.Millisecond
 	}
 	p := start(t, launch{})
-	// Most are due in hours, and not in the order in which they are sent.
+	// Most are due in hours, and not in the order in which they are sent. Some have names.
 	far := time.Now().Add(3 * time.Hour)
+	began := time.Now()
 	pour(t, p, "/queue/far", messages, func(i int) []string {
-		return []string{"deliver-at", fmt.Sprint(far.Add(time.Duration(i*7919%100_000) * time.Second).UnixMilli())}
+		line := []string{"deliver-at", fmt.Sprint(far.Add(time.Duration(i*7919%100_000) * time.Second).UnixMilli())}
+		if every := messages / names; i%every == 0 {
+			line = append(line, "scheduled-id", fmt.Sprint("name-", i/every))
+		}
+		return line
 	})
+	t.Logf("%d messages in %v", messages, time.Since(began))
 	// The first ones become due when the broker has been killed and started again.
 	at := time.Now().Add(6 * time.Second)
 	pour(t, p, "/queue/soon", due, func(i int) []string {
@@ -160,13 +167,33 @@ func TestDeepScheduleNeitherFillsMemoryNorSlowsTheStart(t *testing.T) {
 	if n := p.metrics()["footfall_messages_scheduled"]; int(n) != messages+due && time.Now().Before(at) {
 		t.Errorf("%v messages are scheduled after a kill, not %d", n, messages+due)
 	}
+	p.requireMemory("started", started)
 	drain(t, p, "/queue/soon", 0, due)
-	if n := p.metrics()["footfall_messages_scheduled"]; int(n) != messages {
-		t.Errorf("%v messages are scheduled, not %d", n, messages)
+	requireCancelledSoon(t, p, names, cancelled)
+	if n := p.metrics()["footfall_messages_scheduled"]; int(n) != messages-names {
+		t.Errorf("%v messages are scheduled, not %d", n, messages-names)
 	}
-	p.requireMemory("the first delivered", memory)
+	p.requireMemory("the first delivered, some cancelled", memory)
 	if code := p.terminate(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
 	requireSoundStore(t, p.launch.dir)
+}
+
+// requireCancelledSoon cancels what is called name-0 to name-n one after the other, and demands that 99 of 100 are confirmed within that time.
+func requireCancelledSoon(t *testing.T, p *process, n int, most time.Duration) {
+	t.Helper()
+	w := session(t, p)
+	defer w.close()
+	took := make([]time.Duration, n)
+	for i := range took {
+		began := time.Now()
+		w.must(t, frames.Send, "", "destination", "/topic/ActiveMQ.Scheduler.Management", "AMQ_SCHEDULER_ACTION", "REMOVE", "scheduledJobId", fmt.Sprint("name-", i))
+		took[i] = time.Since(began)
+	}
+	slices.Sort(took)
+	t.Logf("cancelled by name: p50 %v, p99 %v, at most %v", took[n/2], took[n*99/100], took[n-1])
+	if took[n*99/100] > most {
+		t.Errorf("of %d cancels one in a hundred took %v, longer than %v", n, took[n*99/100], most)
+	}
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -201,7 +203,9 @@ func TestKillAcrossDueTimesLosesAndRepeatsNothing(t *testing.T) {
 	}
 	second := readDue(t, p, sent, job)
 	end := time.Now().Add(patience)
-	if !second.until(func() bool { return second.left == 0 && len(job) > repeats && len(second.asked) == 0 || time.Now().After(end) }) {
+	if !second.until(func() bool {
+		return second.left == 0 && len(job) > repeats && len(second.asked) == 0 || time.Now().After(end)
+	}) {
 		t.Fatal("the connection ended")
 	}
 	if second.left > 0 {
@@ -219,4 +223,58 @@ func TestKillAcrossDueTimesLosesAndRepeatsNothing(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	requireSoundStore(t, p.launch.dir)
+}
+
+// TestDelayedMessagesAreOnTime sends 2000 messages a second, each delayed by the same time, so that as many come due, and looks how
+// late they come. What a client sees is looked at: from the time that the broker said it would be to the arrival.
+func TestDelayedMessagesAreOnTime(t *testing.T) {
+	const rate, delay = 2000, time.Second
+	span, most := 2*time.Second, time.Second
+	if deep() {
+		span, most = 20*time.Second, 20*time.Millisecond
+	}
+	n := int(span.Seconds() * rate)
+	p := start(t, launch{})
+	consumer, producer := session(t, p), session(t, p)
+	consumer.must(t, frames.Subscribe, "", "id", "s", "destination", "/queue/q", "ack", "auto")
+	failed := make(chan error, 1)
+	go func() {
+		defer close(failed)
+		tick := time.NewTicker(5 * time.Millisecond)
+		defer tick.Stop()
+		began := time.Now()
+		for sent := 0; sent < n; <-tick.C {
+			for goal := min(n, int(time.Since(began).Seconds()*rate)); sent < goal; sent++ {
+				producer.add(frames.Send, "x", "destination", "/queue/q", "delay", fmt.Sprint(delay.Milliseconds()))
+			}
+			if err := producer.flush(); err != nil {
+				failed <- err
+				return
+			}
+		}
+	}()
+	late := make([]time.Duration, 0, n)
+	for range n {
+		f, err := consumer.next(patience)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, _ := f.Header.Get("deliver-at")
+		at, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			t.Fatalf("deliver-at: %v", err)
+		}
+		late = append(late, time.Since(time.UnixMilli(at)))
+	}
+	if err := <-failed; err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(late)
+	t.Logf("%d messages: the earliest %v after its time, p50 %v, p99 %v, the latest %v", n, late[0], late[n/2], late[n*99/100], late[n-1])
+	if late[0] < 0 {
+		t.Errorf("a message came %v early", -late[0])
+	}
+	if late[n*99/100] > most {
+		t.Errorf("one message in a hundred was more than %v late, longer than %v", late[n*99/100], most)
+	}
 }
