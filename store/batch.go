@@ -73,7 +73,7 @@ func (b *Batch) record(op operation, key []byte, parts ...[]byte) {
 	b.repr = append(b.repr, byte(op))
 	b.repr = binary.AppendUvarint(b.repr, uint64(len(key)))
 	b.repr = append(b.repr, key...)
-	if op == opSet || op == opDeleteRange {
+	if op == opSet || op == opMerge || op == opDeleteRange {
 		size := 0
 		for _, p := range parts {
 			size += len(p)

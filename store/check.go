@@ -22,6 +22,8 @@ type Report struct {
 	More int
 
 	Destinations, Backlogs, Messages, Due, Attempts, Chunks, Names, Expiries uint64
+	// Shared are messages that several places have, each of which counts as a message; Spent is what is left of such messages and chunks.
+	Shared, Spent uint64
 	// Bytes is that of all messages, head and body, due ones too.
 	Bytes uint64
 }
@@ -60,8 +62,8 @@ func (r *Report) problem(format string, args ...any) {
 
 // Check opens the store in a directory for reading only and looks at every record: each
 // message is in exactly one place, and in a backlog that exists; each body is whole and belongs to one message;
-// accounts equal what is there, no head mark is above a message; headers follow from each other; nothing is
-// behind the high-water mark. The error is for what cannot be looked at at all. It takes 8 octets of memory for each message of a shard.
+// a shared message has as many places as it says; accounts equal what is there, no head mark is above a message; headers follow from each other; nothing is
+// behind the high-water mark. The error is for what cannot be looked at at all. It takes 8 octets of memory for each message of a shard, and some 50 for a shared one.
 func Check(dir string) (rep Report, err error) {
 	err = viewDirectory(dir, func(r reader, m mark) error {
 		rep, err = checkAll(r)
@@ -105,7 +107,8 @@ func (m *Memory) Check() (rep Report, err error) {
 // checkAll reads all records in the order of keys, which is, within a shard, that of
 // their kinds: what is referred to mostly comes before what refers to it.
 func checkAll(r reader) (Report, error) {
-	c := checker{r: r}
+	c := checker{r: r, sharedReader: sharedReader{r: r}}
+	defer func() { _ = c.sharedReader.close() }()
 	f, err := readFormat(r)
 	if err != nil {
 		return c.rep, err
@@ -152,6 +155,8 @@ type checker struct {
 	seqs         []Seq    // of all places
 	blobs        map[Seq]Blob
 	chunks       Blob // of the owner that is being read
+	shared       sharedCheck
+	sharedReader sharedReader
 }
 
 type checkedBacklog struct {
@@ -166,6 +171,7 @@ func (c *checker) begin(s Shard) {
 	c.backlogs = map[BacklogID]*checkedBacklog{}
 	c.blobs = map[Seq]Blob{}
 	c.schedule, c.due, c.chunks = Schedule{}, Schedule{}, Blob{}
+	c.shared = sharedCheck{places: map[Seq]sharedPlaces{}, blobs: map[Seq]Blob{}, counts: map[Seq]uint32{}}
 	c.seqs = c.seqs[:0]
 }
 
@@ -196,6 +202,10 @@ func (c *checker) record(k kind, key, value []byte) error {
 		return c.dueMessage(key, value)
 	case kindChunk:
 		return c.chunk(key, value)
+	case kindMessage:
+		return c.sharedMessage(key, value)
+	case kindSharedChunk:
+		return c.sharedChunk(key, value)
 	case kindName:
 		return c.name(key, value)
 	case kindExpiry:
@@ -254,6 +264,10 @@ func (c *checker) dueMessage(key, value []byte) error {
 
 // message looks at one in either kind of place, and returns its size.
 func (c *checker) message(seq Seq, value []byte) (size uint64, err error) {
+	if isShared(value) {
+		c.seqs = append(c.seqs, seq)
+		return c.sharedPlace(value)
+	}
 	head, body, blob, err := decodeMessage(value)
 	if err != nil {
 		return 0, err
@@ -322,9 +336,9 @@ func (c *checker) expiry(key, value []byte) error {
 	found := false
 	err = each(c.r, place, append(place[:len(place):len(place)], 0), func(_, value []byte) error {
 		found = true
-		head, body, blob, err := decodeMessage(value)
-		if size := uint64(len(head)+len(body)) + blob.Bytes; err == nil && (blob != e.Blob || size != e.Bytes) {
-			err = fmt.Errorf("expiry of message %d in backlog %d says %d octets, it has %d", e.Ref.Seq, e.Ref.Backlog, e.Bytes, size)
+		m, err := c.sharedReader.decode(c.shard, value)
+		if err == nil && (m.blob != e.Blob || m.octets() != e.Bytes || m.owner != e.Owner) {
+			err = fmt.Errorf("expiry of message %d in backlog %d says %d octets, it has %d", e.Ref.Seq, e.Ref.Backlog, e.Bytes, m.octets())
 		}
 		return err
 	})
@@ -374,6 +388,7 @@ func (c *checker) endChunks() {
 // end compares what the shard's accounts say with what was seen.
 func (c *checker) end() {
 	c.endChunks()
+	c.endShared()
 	for owner := range c.blobs {
 		c.rep.problem("shard %d: body %d is not there, but has a message", c.shard, owner)
 	}

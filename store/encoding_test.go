@@ -67,6 +67,13 @@ func TestTheStoredFormatNeverChanges(t *testing.T) {
 		{"blob", "09" + "02" + "818010", appendBlob(nil, blobOf(9, ChunkBytes+1))},
 		{"attempts", "01" + "ac02" + "01", appendAttempts(nil, Attempts{300, 1})},
 		{"destination", "01" + "02" + "0000018bcfe56800" + "03" + "612f62", appendDestination(nil, Destination{Kind: 2, Name: "a/b", Created: 1_700_000_000_000})},
+		{"destination with properties", "02" + "02" + "0000018bcfe56800" + "03" + "612f62" + "7078", appendDestination(nil, Destination{Kind: 2, Name: "a/b", Created: 1_700_000_000_000, Properties: "px"})},
+		{"place of a shared message", "03" + "09" + "ac02", appendSharedRef(nil, 9, 300)},
+		{"shared chunk key", "010d" + "0000000000000002" + "00000003", appendSharedChunkKey(nil, 1, 2, 3)},
+		{"message key", "0109" + "0000000000000002", appendIDKey(nil, 1, kindMessage, 2)},
+		{"shared record", "01" + "00000014", appendRefcount(nil, refcountBase, 20)},
+		{"expiry", "01" + "ac02" + "000000", appendExpiry(nil, Expiry{Bytes: 300})},
+		{"expiry of a shared message", "02" + "ac02" + "000000" + "09", appendExpiry(nil, Expiry{Bytes: 300, Owner: 9})},
 		{"backlog", "01" + "0000000000000005" + "e807" + "0201" + "010203" + "ac02" + "80808080808004" + "00", appendBacklog(nil, &backlog)},
 		{"schedule", "01" + "ac02" + "05", appendSchedule(nil, Schedule{Count: 300, Bytes: 5})},
 		{"meta", "01" + "00000001" + "0000000000000002" + "00000003" + "00000004", appendLink(nil, link{1, 2, 3, 4})},
@@ -172,6 +179,11 @@ func sample() *Batch {
 	b.PutDue(DueKey{63, 5, 5}, nil, nil)
 	b.DropDue(DueKey{63, 5, 5}, Blob{}, false)
 	b.PutSchedule(Schedule{Shard: 63})
+	shared := b.PutShared(1, 6, []byte("head"), make([]byte, ChunkBytes+1), 2)
+	b.PutSharedRef(RefKey{1, 2, 4, 7}, 6, 4+ChunkBytes+1)
+	b.PutSharedRef(RefKey{1, 2, 4, 8}, 6, 4+ChunkBytes+1)
+	b.DropSharedRef(RefKey{1, 2, 4, 7}, 6, shared, false, false)
+	b.DropSharedRef(RefKey{1, 2, 4, 8}, 6, shared, true, true)
 	b.DropBacklog(1, 2)
 	b.DropDestination(1, 1)
 	return b
@@ -212,6 +224,8 @@ func TestPebbleReadsABatchAsWeDo(t *testing.T) {
 		switch operation(kind) {
 		case opSet:
 			_ = again.Set(key, value, nil)
+		case opMerge:
+			_ = again.Merge(key, value, nil)
 		case opDelete:
 			_ = again.Delete(key, nil)
 		case opSingleDelete:
@@ -294,6 +308,9 @@ func FuzzDecode(f *testing.F) {
 	f.Add(appendDueKey(nil, DueKey{1, 2, 3}), appendMessagePrefix(nil, valueV1, 1))
 	f.Add(appendIDKey(nil, 3, kindBacklog, 7), appendBacklog(nil, &backlog))
 	f.Add(appendIDKey(nil, 3, kindDestination, 7), appendDestination(nil, Destination{Name: "n"}))
+	f.Add(appendIDKey(nil, 3, kindDestination, 7), appendDestination(nil, Destination{Name: "n", Properties: "p"}))
+	f.Add(appendPlaceKey(nil, kindRef, RefKey{1, 2, 3, 4}), appendSharedRef(nil, 5, 6))
+	f.Add(appendExpiryKey(nil, Expiry{At: 1}), appendExpiry(nil, Expiry{Bytes: 2, Owner: 3}))
 	f.Add(appendPrefix(nil, 3, kindSchedule), appendSchedule(nil, Schedule{Count: 1}))
 	f.Add(appendPrefix(nil, 3, kindMeta), appendLink(nil, link{1, 2, 3, 4}))
 	f.Add(appendChunkKey(nil, 1, 2, 3), []byte{1, 2})
@@ -327,6 +344,13 @@ func FuzzDecode(f *testing.F) {
 				t.Fatalf("message %x comes back otherwise", value)
 			}
 		}
+		if owner, octets, err := decodeSharedRef(value); err == nil {
+			owner2, octets2, _ := decodeSharedRef(appendSharedRef(nil, owner, octets))
+			same(nil, [2]uint64{uint64(owner), octets}, [2]uint64{uint64(owner2), octets2})
+		}
+		x, err := decodeExpiry(key, value)
+		x2, _ := decodeExpiry(appendExpiryKey(nil, x), appendExpiry(nil, x))
+		same(err, x, x2)
 		a, err := decodeAttempts(value)
 		a2, _ := decodeAttempts(appendAttempts(nil, a))
 		same(err, a, a2)

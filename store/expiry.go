@@ -12,6 +12,7 @@ type Expiry struct {
 	Ref   RefKey
 	Blob  Blob
 	Bytes uint64 // of the message in the account of its backlog
+	Owner Seq    // of a shared message, else 0
 }
 
 // ExpiryScan asks for a page of what expires in one shard, in the order of time and place, from From on (inclusive).
@@ -23,14 +24,25 @@ type ExpiryScan struct {
 
 // PutExpiry notes when a message expires. It is put once, and dropped with the message.
 func (b *Batch) PutExpiry(e Expiry) {
-	value := binary.AppendUvarint(append(b.value[:0], valueV1), e.Bytes)
-	b.record(opSet, appendExpiryKey(b.key[:0], e), appendBlob(value, e.Blob))
+	b.record(opSet, appendExpiryKey(b.key[:0], e), appendExpiry(b.value[:0], e))
 }
 
 // DropExpiry forgets when a message expires.
 func (b *Batch) DropExpiry(at int64, k RefKey) {
 	b.record(opSingleDelete, appendExpiryKey(b.key[:0], Expiry{At: at, Ref: k}))
 }
+
+// An expiry is [1][bytes][blob], of a shared message [2][bytes][blob][owner].
+func appendExpiry(dst []byte, e Expiry) []byte {
+	if e.Owner == 0 {
+		return appendBlob(binary.AppendUvarint(append(dst, valueV1), e.Bytes), e.Blob)
+	}
+	dst = appendBlob(binary.AppendUvarint(append(dst, valueSharedExpiryV1), e.Bytes), e.Blob)
+	return binary.AppendUvarint(dst, uint64(e.Owner))
+}
+
+// valueSharedExpiryV1 is the version of the expiry of a shared message.
+const valueSharedExpiryV1 = 2
 
 func appendExpiryKey(dst []byte, e Expiry) []byte {
 	dst = appendIDKey(dst, e.Ref.Shard, kindExpiry, uint64(e.At)^1<<63)
@@ -44,7 +56,8 @@ func decodeExpiry(key, value []byte) (Expiry, error) {
 	if err != nil || k != kindExpiry || key[26] >= Priorities {
 		return Expiry{}, malformed("expiry key", key)
 	}
-	d := decode("expiry", value)
+	d := decoder{rest: value, what: "expiry", all: value}
+	version := d.octet()
 	e := Expiry{
 		At: int64(binary.BigEndian.Uint64(key[2:]) ^ 1<<63),
 		Ref: RefKey{
@@ -53,6 +66,15 @@ func decodeExpiry(key, value []byte) (Expiry, error) {
 		},
 		Bytes: d.uvarint(),
 		Blob:  Blob{Owner: Seq(d.uvarint()), Chunks: d.uvarint32(), Bytes: d.uvarint()},
+	}
+	switch version {
+	case valueV1:
+	case valueSharedExpiryV1:
+		if e.Owner = Seq(d.uvarint()); e.Owner == 0 {
+			d.fail()
+		}
+	default:
+		d.fail()
 	}
 	return e, d.end()
 }

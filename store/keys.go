@@ -16,10 +16,11 @@ import (
 //	attempts     [backlog 8][9-priority 1][seq 8]
 //	due          [ms 8, sign bit flipped][seq 8]
 //	chunk        [owner 8][n 4]
-//	message      [owner 8]                          kept for messages shared by backlogs
+//	message      [owner 8]                          a message that backlogs share
 //	format       -                                  only in metaShard
 //	name         [hash of the name 16][destination 8]
 //	expiry       [ms 8, sign bit flipped][seq 8][backlog 8][9-priority 1]
+//	shared chunk [owner 8][n 4]
 type kind uint8
 
 const (
@@ -35,13 +36,14 @@ const (
 	kindFormat
 	kindName
 	kindExpiry
+	kindSharedChunk
 	kindEnd
 )
 
 var kindNames = [...]string{
 	kindMeta: "meta", kindDestination: "destination", kindBacklog: "backlog", kindSchedule: "schedule",
 	kindRef: "ref", kindAttempts: "attempts", kindDue: "due", kindChunk: "chunk", kindMessage: "message", kindFormat: "format",
-	kindName: "name", kindExpiry: "expiry",
+	kindName: "name", kindExpiry: "expiry", kindSharedChunk: "shared chunk",
 }
 
 func (k kind) String() string {
@@ -89,6 +91,7 @@ func appendLaneEnd(dst []byte, kd kind, k RefKey) []byte {
 var keyLengths = [kindEnd]int{
 	kindMeta: 2, kindDestination: 10, kindBacklog: 10, kindSchedule: 2,
 	kindRef: 19, kindAttempts: 19, kindDue: 18, kindChunk: 14, kindMessage: 10, kindFormat: 2, kindName: 26, kindExpiry: 27,
+	kindSharedChunk: 14,
 }
 
 // splitKey checks the frame of a key: that its shard and kind exist and go
@@ -138,9 +141,10 @@ func decodeDueKey(key []byte) (DueKey, error) {
 	}, nil
 }
 
+// decodeChunkKey is for chunks of both kinds.
 func decodeChunkKey(key []byte) (s Shard, owner Seq, n uint32, err error) {
 	s, k, err := splitKey(key)
-	if err != nil || k != kindChunk {
+	if err != nil || k != kindChunk && k != kindSharedChunk {
 		return 0, 0, 0, malformed("chunk key", key)
 	}
 	return s, Seq(binary.BigEndian.Uint64(key[2:])), binary.BigEndian.Uint32(key[10:]), nil

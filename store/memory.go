@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"sync"
 
@@ -174,6 +175,8 @@ func (c *content) apply(repr []byte) {
 		switch op {
 		case opSet:
 			c.tree.ReplaceOrInsert(string(key), bytes.Clone(value))
+		case opMerge:
+			c.merge(string(key), value)
 		case opDelete, opSingleDelete:
 			c.tree.Delete(string(key))
 		case opDeleteRange:
@@ -186,6 +189,20 @@ func (c *content) apply(repr []byte) {
 			}
 		}
 	}
+}
+
+// merge does what the merger of a Store does, at once.
+func (c *content) merge(key string, operand []byte) {
+	m := &refcount{}
+	err := m.add(operand)
+	if _, base, ok := c.tree.Get(key); ok && err == nil {
+		err = m.add(base)
+	}
+	value, _, finish := m.Finish(true)
+	if err = errors.Join(err, finish); err != nil {
+		panic(err) // more places were dropped than there were
+	}
+	c.tree.ReplaceOrInsert(key, value)
 }
 
 // memoryReader reads while content.mu is held.

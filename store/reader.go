@@ -48,17 +48,25 @@ func eachOf(r reader, s Shard, k kind, f func(key, value []byte) error) error {
 	return each(r, appendPrefix(nil, s, k), appendPrefix(nil, s, k+1), f)
 }
 
-// readBlob returns a body that is in chunks.
+// readBlob returns a body that is in chunks of a message in one place; readSharedBlob that of a shared one.
 func readBlob(r reader, s Shard, blob Blob, dst []byte) (body []byte, err error) {
-	lower := appendChunkKey(nil, s, blob.Owner, 0)
-	upper := appendChunkKey(nil, s, blob.Owner, blob.Chunks)
+	return readChunks(r, s, blob, appendChunkKey, decodeChunk, dst)
+}
+
+func readSharedBlob(r reader, s Shard, blob Blob, dst []byte) (body []byte, err error) {
+	return readChunks(r, s, blob, appendSharedChunkKey, decodeSharedChunk, dst)
+}
+
+func readChunks(r reader, s Shard, blob Blob, appendKey func([]byte, Shard, Seq, uint32) []byte, decode func([]byte) ([]byte, error), dst []byte) (body []byte, err error) {
+	lower := appendKey(nil, s, blob.Owner, 0)
+	upper := appendKey(nil, s, blob.Owner, blob.Chunks)
 	n := uint32(0)
 	err = each(r, lower, upper, func(key, value []byte) error {
 		_, _, at, err := decodeChunkKey(key)
 		if err != nil {
 			return err
 		}
-		chunk, err := decodeChunk(value)
+		chunk, err := decode(value)
 		if err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ type operation uint8
 const (
 	opDelete       operation = 0
 	opSet          operation = 1
+	opMerge        operation = 2 // see merger.go
 	opSingleDelete operation = 7
 	opDeleteRange  operation = 15 // the value is the end, exclusive
 )
@@ -45,7 +46,7 @@ func (r *reprReader) next() (op operation, key, value, raw []byte, ok bool, err 
 	op = operation(d.octet())
 	key = d.octets(d.uvarint())
 	switch op {
-	case opSet, opDeleteRange:
+	case opSet, opMerge, opDeleteRange:
 		value = d.octets(d.uvarint())
 	case opDelete, opSingleDelete:
 	default:

@@ -31,9 +31,9 @@ func scanRefs(r reader, q RefScan) (refs []Ref, more bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	a := attemptsReader{r: r}
+	a, shared := attemptsReader{r: r}, sharedReader{r: r}
 	defer func() {
-		if e := errors.Join(it.Close(), a.close()); err == nil {
+		if e := errors.Join(it.Close(), a.close(), shared.close()); err == nil {
 			err = e
 		}
 	}()
@@ -46,7 +46,7 @@ func scanRefs(r reader, q RefScan) (refs []Ref, more bool, err error) {
 		lower, upper := appendPlaceKey(nil, kindRef, k), appendLaneEnd(nil, kindRef, k)
 		it.SetBounds(lower, upper)
 		for ok := it.SeekGE(lower); ok; ok = it.Next() {
-			ref, fits, err := readRef(r, it, &p)
+			ref, fits, err := readRef(&shared, it, &p)
 			if err != nil || !fits {
 				return refs, err == nil, err
 			}
@@ -61,36 +61,31 @@ func scanRefs(r reader, q RefScan) (refs []Ref, more bool, err error) {
 	}
 }
 
-func readRef(r reader, it iterator, p *page) (ref Ref, fits bool, err error) {
+func readRef(shared *sharedReader, it iterator, p *page) (ref Ref, fits bool, err error) {
 	if ref.Key, err = decodePlaceKey(it.Key(), kindRef); err != nil {
 		return ref, false, err
 	}
-	ref.Head, ref.Body, ref.Blob, fits, err = readMessage(r, ref.Key.Shard, it, p)
+	m, fits, err := readMessage(shared, ref.Key.Shard, it, p)
+	ref.Head, ref.Body, ref.Blob, ref.Owner = m.head, m.body, m.blob, m.owner
 	return ref, fits, err
 }
 
 // readMessage copies the message at the iterator, if it is still part of the page.
-func readMessage(r reader, s Shard, it iterator, p *page) (head, body []byte, blob Blob, fits bool, err error) {
+func readMessage(shared *sharedReader, s Shard, it iterator, p *page) (m stored, fits bool, err error) {
 	value, err := it.ValueAndErr()
 	if err != nil {
-		return nil, nil, Blob{}, false, err
+		return m, false, err
 	}
-	h, b, blob, err := decodeMessage(value)
-	if err != nil {
-		return nil, nil, Blob{}, false, err
+	if m, err = shared.decode(s, value); err != nil || !p.take(int(m.octets())) {
+		return m, false, err
 	}
-	size := len(h) + len(b) + int(blob.Bytes)
-	if !p.take(size) {
-		return nil, nil, Blob{}, false, nil
+	buf := append(make([]byte, 0, m.octets()), m.head...)
+	if buf, err = m.readBody(shared.r, s, buf); err != nil {
+		return m, false, err
 	}
-	buf := make([]byte, 0, size)
-	buf = append(append(buf, h...), b...)
-	if blob != (Blob{}) {
-		if buf, err = readBlob(r, s, blob, buf); err != nil {
-			return nil, nil, Blob{}, false, err
-		}
-	}
-	return buf[:len(h):len(h)], buf[len(h):], blob, true, nil
+	n := len(m.head)
+	m.head, m.body = buf[:n:n], buf[n:]
+	return m, true, nil
 }
 
 // attemptsReader finds the attempts of refs that are asked for in key order. Few
@@ -157,8 +152,9 @@ func scanDue(r reader, q DueScan) (due []Due, more bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
+	shared := sharedReader{r: r} // not used: what waits is shared with nothing
 	defer func() {
-		if e := it.Close(); err == nil {
+		if e := errors.Join(it.Close(), shared.close()); err == nil {
 			err = e
 		}
 	}()
@@ -169,9 +165,11 @@ func scanDue(r reader, q DueScan) (due []Due, more bool, err error) {
 			return due, false, err
 		}
 		var fits bool
-		if d.Head, d.Body, d.Blob, fits, err = readMessage(r, d.Key.Shard, it, &p); err != nil || !fits {
+		var m stored
+		if m, fits, err = readMessage(&shared, d.Key.Shard, it, &p); err != nil || !fits {
 			return due, err == nil, err
 		}
+		d.Head, d.Body, d.Blob = m.head, m.body, m.blob
 		due = append(due, d)
 	}
 	return due, false, it.Error()

@@ -60,14 +60,16 @@ type Attempts struct {
 	Deliveries, Failures uint32
 }
 
-// Destination is a destination that exists: Kind and Name are its owner's, the name at
-// most 64 KiB of any octets.
+// Destination is a destination that exists: Kind, Name and Properties are its owner's, the name at
+// most 64 KiB of any octets, the properties at most 256 KiB.
 type Destination struct {
 	Shard   Shard
 	ID      DestinationID
 	Kind    uint8
 	Name    string
 	Created int64 // milliseconds since the epoch
+	// Properties is what its owner wants to know of it beside, empty for nothing.
+	Properties string
 }
 
 // Backlog is the persisted account of one backlog. Count and Bytes must equal a scan,
@@ -99,6 +101,8 @@ type Ref struct {
 	Body     []byte
 	Blob     Blob
 	Attempts Attempts
+	// Owner names a message that has other places as well; 0 for one that is in this place alone.
+	Owner Seq
 }
 
 // Due is a stored message that waits for its time.

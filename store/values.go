@@ -11,6 +11,10 @@ const (
 	valueV1 = 1
 	// valueBlobV1 is the version of a message whose body is in chunks.
 	valueBlobV1 = 2
+	// valueSharedV1 is the version of the place of a message that is stored elsewhere.
+	valueSharedV1 = 3
+	// valuePropertiesV1 is the version of a destination that has properties.
+	valuePropertiesV1 = 2
 )
 
 // A message is [1][len(head)][head][body], or [2][len(head)][head][owner][chunks][bytes].
@@ -76,12 +80,16 @@ func decodeAttempts(value []byte) (Attempts, error) {
 	return a, d.end()
 }
 
-// A destination is [1][kind 1][created 8, big-endian][len(name)][name].
+// A destination is [1][kind 1][created 8, big-endian][len(name)][name], or the same with [2] and its properties behind.
 func appendDestination(dst []byte, d Destination) []byte {
-	dst = append(dst, valueV1, d.Kind)
+	version := byte(valueV1)
+	if d.Properties != "" {
+		version = valuePropertiesV1
+	}
+	dst = append(dst, version, d.Kind)
 	dst = binary.BigEndian.AppendUint64(dst, uint64(d.Created))
 	dst = binary.AppendUvarint(dst, uint64(len(d.Name)))
-	return append(dst, d.Name...)
+	return append(append(dst, d.Name...), d.Properties...)
 }
 
 func decodeDestination(key, value []byte) (Destination, error) {
@@ -89,9 +97,19 @@ func decodeDestination(key, value []byte) (Destination, error) {
 	if err != nil {
 		return Destination{}, err
 	}
-	d := decode("destination", value)
+	d := decoder{rest: value, what: "destination", all: value}
+	version := d.octet()
 	dest := Destination{Shard: s, ID: DestinationID(id), Kind: d.octet(), Created: int64(d.fixed64())}
 	dest.Name = string(d.octets(d.uvarint()))
+	switch version {
+	case valueV1:
+	case valuePropertiesV1:
+		if dest.Properties = string(d.octets(uint64(len(d.rest)))); dest.Properties == "" {
+			d.fail()
+		}
+	default:
+		d.fail()
+	}
 	return dest, d.end()
 }
 

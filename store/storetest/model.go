@@ -41,6 +41,7 @@ type (
 		head, body string
 		blob       store.Blob
 		attempts   store.Attempts
+		owner      store.Seq // of one with several places
 	}
 )
 
@@ -91,7 +92,7 @@ func (m *Model) Step(rng *rand.Rand, b *store.Batch) {
 	changes := map[backlogKey]bool{}
 	schedules := map[store.Shard]bool{}
 	for range 1 + rng.IntN(6) {
-		switch rng.IntN(12) {
+		switch rng.IntN(14) {
 		case 0:
 			if len(m.backlogs) < 8 {
 				m.makeBacklog(rng, b)
@@ -110,6 +111,8 @@ func (m *Model) Step(rng *rand.Rand, b *store.Batch) {
 			m.putDue(rng, b, schedules)
 		case 11:
 			m.takeDue(rng, b, changes, schedules)
+		case 12, 13:
+			m.putShared(rng, b, changes)
 		}
 	}
 	for k := range changes {
@@ -129,6 +132,9 @@ func (m *Model) next() store.Seq {
 func (m *Model) makeBacklog(rng *rand.Rand, b *store.Batch) {
 	shard := []store.Shard{0, 5, 63}[rng.IntN(3)]
 	d := store.Destination{Shard: shard, ID: store.DestinationID(m.next()), Kind: 1, Name: fmt.Sprintf("q%d\x00ü", m.count), Created: rng.Int64()}
+	if rng.IntN(3) == 0 {
+		d.Properties = random(rng, 1+rng.IntN(40))
+	}
 	bl := store.Backlog{Shard: shard, ID: store.BacklogID(m.next()), Destination: d.ID}
 	b.PutDestination(d)
 	b.PutBacklog(bl)
@@ -142,8 +148,8 @@ func (m *Model) dropBacklog(rng *rand.Rand, b *store.Batch, changes map[backlogK
 		return
 	}
 	for _, ref := range m.refsOf(k) {
-		if msg := m.refs[ref]; msg.blob != (store.Blob{}) {
-			b.DropRef(ref, msg.blob, msg.attempts != (store.Attempts{}))
+		if msg := m.refs[ref]; msg.blob != (store.Blob{}) || msg.owner != 0 {
+			m.drop(rng, b, ref)
 		}
 		delete(m.refs, ref)
 	}
@@ -181,7 +187,7 @@ func (m *Model) dropRef(rng *rand.Rand, b *store.Batch, changes map[backlogKey]b
 		return
 	}
 	msg := m.refs[ref]
-	b.DropRef(ref, msg.blob, msg.attempts != (store.Attempts{}))
+	m.drop(rng, b, ref)
 	delete(m.refs, ref)
 	k := backlogKey{ref.Shard, ref.Backlog}
 	bl := m.backlogs[k]
@@ -333,7 +339,7 @@ func (m *Model) State() State {
 }
 
 func (st State) destination(d store.Destination) {
-	st[fmt.Sprintf("destination %d/%d", d.Shard, d.ID)] = fmt.Sprintf("%+v", d)
+	st[fmt.Sprintf("destination %d/%d", d.Shard, d.ID)] = fmt.Sprintf("{Shard:%d ID:%d Kind:%d Name:%s Created:%d}%s", d.Shard, d.ID, d.Kind, d.Name, d.Created, d.Properties)
 }
 
 func (st State) backlog(b store.Backlog) {
@@ -346,6 +352,9 @@ func (st State) schedule(s store.Schedule) {
 
 func (st State) message(key string, m message) {
 	st[key] = fmt.Sprintf("%x %d %08x %v %v", m.head, len(m.body), crc32.ChecksumIEEE([]byte(m.body)), m.blob, m.attempts)
+	if m.owner != 0 {
+		st[key] += fmt.Sprintf(" of %d", m.owner)
+	}
 }
 
 // Read returns what a store holds that was just opened, and the number of steps that
@@ -387,7 +396,7 @@ func (st State) readRefs(s Store, b store.Backlog) error {
 			return err
 		}
 		for _, r := range refs {
-			st.message(fmt.Sprintf("ref %v", r.Key), message{string(r.Head), string(r.Body), r.Blob, r.Attempts})
+			st.message(fmt.Sprintf("ref %v", r.Key), message{string(r.Head), string(r.Body), r.Blob, r.Attempts, r.Owner})
 			q.From = r.Key
 			q.From.Seq++
 		}
@@ -405,7 +414,7 @@ func (st State) readDue(s Store, shard store.Shard) error {
 			return err
 		}
 		for _, d := range due {
-			st.message(fmt.Sprintf("due %v", d.Key), message{string(d.Head), string(d.Body), d.Blob, store.Attempts{}})
+			st.message(fmt.Sprintf("due %v", d.Key), message{string(d.Head), string(d.Body), d.Blob, store.Attempts{}, 0})
 			q.From = d.Key
 			q.From.Seq++
 		}

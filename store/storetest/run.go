@@ -21,6 +21,7 @@ type Store interface {
 	Submit(b *store.Batch, done func(store.Outcome)) (number uint64)
 	ScanRefs(q store.RefScan) (refs []store.Ref, more bool, err error)
 	ScanDue(q store.DueScan) (due []store.Due, more bool, err error)
+	ScanSpent(q store.SpentScan) (found []store.Spent, next store.Spent, more bool, err error)
 	Check() (store.Report, error)
 	Stats() store.Stats
 	DiskFree() (uint64, error)
@@ -49,6 +50,8 @@ func Run(t *testing.T, make func(t *testing.T) Opener) {
 		{"what a scan returns is the caller's", testScanCopies},
 		{"what waits comes by time, then by number, none after Until", testDue},
 		{"a body above ChunkBytes is kept in chunks and moves without being copied", testBlob},
+		{"a shared message is stored once and read in each of its places", testShared},
+		{"what is left of shared messages is found and dropped", testSpent},
 		{"a dropped backlog is gone with all that it had", testDropBacklog},
 		{"what was given to a batch may be changed afterwards", testBatchCopies},
 		{"after Close there is ErrClosed and Rejected", testClosed},

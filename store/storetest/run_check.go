@@ -118,6 +118,38 @@ func testCheck(t *testing.T, f *fixture) {
 				b.PutRef(ref(4, 25), nil, make([]byte, blob.Bytes))
 			},
 		},
+		{
+			"a shared message with a place less than it says",
+			func(b *store.Batch) { b.PutShared(3, 30, nil, []byte("x"), 1) },
+			func(b *store.Batch) { b.DropSharedRef(ref(4, 31), 30, store.Blob{}, false, true) },
+		},
+		{
+			"a place of a shared message that is not there",
+			func(b *store.Batch) {
+				b.PutSharedRef(ref(4, 33), 32, 0)
+				wrong = account
+				wrong.Lanes[4].Count++
+				b.PutBacklog(wrong)
+			},
+			func(b *store.Batch) {
+				b.DropSharedRef(ref(4, 33), 32, store.Blob{}, false, true)
+				b.PutBacklog(account)
+			},
+		},
+		{
+			"a shared message of another size than its place says",
+			func(b *store.Batch) {
+				b.PutShared(3, 34, nil, []byte("x"), 1)
+				b.PutSharedRef(ref(4, 35), 34, 0)
+				wrong = account
+				wrong.Lanes[4].Count++
+				b.PutBacklog(wrong)
+			},
+			func(b *store.Batch) {
+				b.DropSharedRef(ref(4, 35), 34, store.Blob{}, false, true)
+				b.PutBacklog(account)
+			},
+		},
 	} {
 		f.commit(c.do)
 		if rep, err := f.Check(); err != nil || len(rep.Problems) != 1 || rep.Err() == nil {
