@@ -8,12 +8,18 @@ type Kind uint8
 const (
 	Queue Kind = iota + 1
 	Topic
+	// Durable is the kind of durable subscriptions, which are addresses too: what is sent to one goes to nobody else. The
+	// name is what SubscriptionName.String returns.
+	Durable
 )
 
-// String returns "queue" or "topic".
+// String returns "queue", "topic" or "dsub".
 func (k Kind) String() string {
-	if k == Topic {
+	switch k {
+	case Topic:
 		return "topic"
+	case Durable:
+		return "dsub"
 	}
 	return "queue"
 }
@@ -25,5 +31,5 @@ type Address struct {
 	Name string
 }
 
-// String returns the address in its usual form, /queue/a or /topic/a.
+// String returns the address in its usual form, /queue/a, /topic/a or /dsub/a.
 func (a Address) String() string { return "/" + a.Kind.String() + "/" + a.Name }

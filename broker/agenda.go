@@ -172,7 +172,10 @@ func (c *core) fired(t *timed) {
 		return
 	}
 	if t.stored {
-		c.dropDue(t, m.octets(), m.blob, d.addr.Kind == Queue)
+		c.dropDue(t, m.octets(), m.blob, d.queue != nil)
+		if d.queue == nil {
+			m.blob = store.Blob{}
+		}
 		if m.named() {
 			c.dropName(d, m.ScheduledID)
 		}
@@ -245,6 +248,8 @@ func (c *core) takePlace(d *destination, m *Message) {
 	switch {
 	case m.expired(c.ms):
 		c.discard(d, m)
+	case d.queue != nil && d.queue.ended:
+		c.dropMoving(d, m)
 	case d.addr.Kind == Topic:
 		c.publish(c.dests[d.addr], m)
 	default:
@@ -254,7 +259,7 @@ func (c *core) takePlace(d *destination, m *Message) {
 
 // discard drops a message that expired while it waited, with the body that was to move on.
 func (c *core) discard(d *destination, m *Message) {
-	if m.blob != (store.Blob{}) && d.addr.Kind == Queue {
+	if m.blob != (store.Blob{}) && d.queue != nil {
 		c.batch.DropBlob(store.Shard(d.shard), m.blob)
 	}
 	c.expired(d, m)

@@ -37,11 +37,13 @@ func (p place) less(q place) bool {
 func placeOf(e *entry) place { return place{lane: 9 - e.msg.Priority, seq: e.seq} }
 
 // backlog is what waits for one set of consumers: a queue's, or one topic
-// subscriber's. It is a window: all that waits up to the place edge is in
+// subscription's. It is a window: all that waits up to the place edge is in
 // memory, what lies behind it is in the store only and is paged in ahead of need.
 type backlog struct {
 	dest  *destination
+	tap   *tap // fills it from a topic; nil of a queue
 	limit limits
+	ended bool // no consumer comes to it any more
 
 	lanes    [store.Priorities]ring[entry]
 	nonEmpty uint16 // bit i: lanes[i] has entries
@@ -68,10 +70,11 @@ type backlog struct {
 	consumers []*subscription
 	turn      int // the consumer whose turn it is
 
-	dirty   bool // in core.dirty: may have something to dispatch
-	touched bool // in core.touched: account changed in this round
-	filled  bool // in core.filled
-	thirsty bool // in core.thirsty
+	dirty     bool // in core.dirty: may have something to dispatch
+	touched   bool // in core.touched: account changed in this round
+	filled    bool // in core.filled
+	thirsty   bool // in core.thirsty
+	forgotten bool // the store does not know it any more
 }
 
 // limits bound the window of a backlog.

@@ -21,6 +21,7 @@ type Store interface {
 	FindDue(after uint64, k store.DueKey, body bool) (due store.Due, bytes uint64, ok bool, err error)
 	ListDue(q store.DueList, take func(*store.DueEntry) bool) (next store.DueKey, more bool, err error)
 	CountDue(store.DueCount) (int, error)
+	ScanSpent(store.SpentScan) (found []store.Spent, next store.Spent, more bool, err error)
 }
 
 // Broker is the queue engine: the loop and what hands it work.

@@ -57,6 +57,8 @@ type core struct {
 	flights ring[*roundEffects] // submitted, not yet on disk
 	flying  int                 // octets of these
 
+	fanOut  []*tap // scratch of publish
+	spent   [store.Shards]spent
 	dirty   []*backlog
 	touched []*backlog
 	changed []*Conn // with something in out
@@ -180,6 +182,10 @@ func (c *core) isDue() bool {
 func (c *core) account() {
 	for i, q := range c.touched {
 		q.touched = false
+		c.touched[i] = nil
+		if q.forgotten {
+			continue
+		}
 		if q.drops >= 1024 {
 			q.heads(c.seq[q.dest.shard] + 1)
 		}
@@ -189,7 +195,6 @@ func (c *core) account() {
 			mark.seen[p] = q.account.Lanes[p].Seen
 		}
 		c.round.queues = append(c.round.queues, mark)
-		c.touched[i] = nil
 	}
 	c.touched = c.touched[:0]
 	for s := range c.agendas {

@@ -2,7 +2,7 @@ package broker
 
 import "footfall/store"
 
-// destination is a queue or a topic that exists.
+// destination is a queue, a topic or a durable subscription that exists.
 type destination struct {
 	addr    Address
 	text    string // addr.String()
@@ -12,9 +12,11 @@ type destination struct {
 	kept    bool    // the store knows it
 	policy  *policy // see core.policyOf
 
-	queue *backlog        // of a queue
-	subs  []*subscription // of a topic, each with a backlog of its own
-	slow  int             // of subs, those that hold up producers
+	queue   *backlog                  // of a queue or a durable subscription
+	durable *durable                  // of a durable subscription
+	taps    []*tap                    // of a topic
+	shared  map[SubscriptionName]*tap // of these, those that consumers share by a name
+	slow    int                       // of taps, those that hold up producers
 
 	received, delivered, acked uint64
 }
@@ -24,6 +26,9 @@ type destination struct {
 func (c *core) resolve(a Address) (*destination, *Error) {
 	if d := c.dests[a]; d != nil {
 		return d, nil
+	}
+	if a.Kind == Durable {
+		return nil, &Error{Kind: KindDestination, Message: "there is no durable subscription " + quote(a.Name)}
 	}
 	if c.opt.NoAutoCreate {
 		return nil, &Error{Kind: KindDestination, Message: "there is no destination " + a.String() + " and creation at first use is off"}
@@ -54,7 +59,15 @@ func (c *core) keep(d *destination) {
 	}
 	d.kept = true
 	c.byID[destinationKey{d.shard, d.id}] = d
-	c.batch.PutDestination(store.Destination{Shard: d.shard, ID: d.id, Kind: uint8(d.addr.Kind), Name: d.addr.Name, Created: d.created})
+	c.putDestination(d)
+}
+
+func (c *core) putDestination(d *destination) {
+	rec := store.Destination{Shard: d.shard, ID: d.id, Kind: uint8(d.addr.Kind), Name: d.addr.Name, Created: d.created}
+	if d.durable != nil {
+		rec.Properties = d.durable.properties()
+	}
+	c.batch.PutDestination(rec)
 }
 
 type destinationKey struct {
@@ -81,7 +94,7 @@ const looseBytes = 32 << 20
 
 // forget drops a topic that has no subscriber and that nothing waits for.
 func (c *core) forget(d *destination) {
-	if d.addr.Kind == Topic && len(d.subs) == 0 && !d.kept {
+	if d.addr.Kind == Topic && len(d.taps) == 0 && !d.kept {
 		delete(c.dests, d.addr)
 	}
 }
@@ -99,6 +112,12 @@ func (c *core) recoverState(r store.Recovered) {
 		d.kept = true
 		c.dests[d.addr] = d
 		c.byID[destinationKey{d.shard, d.id}] = d
+		if d.addr.Kind == Durable {
+			if err := c.recoverDurable(d, rec.Properties); err != nil {
+				c.opt.Fatal(err)
+				return
+			}
+		}
 	}
 	for _, account := range r.Backlogs {
 		d := c.byID[destinationKey{account.Shard, account.Destination}]
@@ -113,6 +132,7 @@ func (c *core) recoverState(r store.Recovered) {
 		}
 		q.before = q.seen
 		d.queue = q
+		c.recoverTap(d)
 	}
 	for s := range c.expiries {
 		c.expiries[s].whole = false // there is no account of these

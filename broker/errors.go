@@ -19,6 +19,8 @@ const (
 	KindResource    ErrorKind = "resource" // disk or memory above its watermark
 	KindSlow        ErrorKind = "slow_consumer"
 	KindStore       ErrorKind = "store"
+	KindInUse       ErrorKind = "in_use" // a durable subscription that others use
+	KindDenied      ErrorKind = "denied" // a durable subscription of another user
 )
 
 // Error is a refusal that ends the connection. Message is one line that names

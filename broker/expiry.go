@@ -14,7 +14,7 @@ func (c *core) expireLater(q *backlog, e *entry) {
 	}
 	t := &timed{due: dueTime{m.Expires, e.seq}, stored: e.stored(), q: q, priority: m.Priority}
 	if t.stored {
-		t.blob, t.octets = m.blob, m.octets()
+		t.blob, t.octets, t.owner = m.blob, m.octets(), m.owner
 	}
 	c.expiries[q.account.Shard].add(t)
 }
@@ -89,7 +89,7 @@ func (c *core) expiryItems(shard store.Shard, read []store.Expiry) []*timed {
 			continue
 		}
 		items = append(items, &timed{
-			due: dueTime{e.At, e.Ref.Seq}, stored: true, q: q, priority: e.Ref.Priority, blob: e.Blob, octets: e.Bytes,
+			due: dueTime{e.At, e.Ref.Seq}, stored: true, q: q, priority: e.Ref.Priority, blob: e.Blob, octets: e.Bytes, owner: e.Owner,
 		})
 	}
 	return items
@@ -99,6 +99,9 @@ func (c *core) expiryItems(shard store.Shard, read []store.Expiry) []*timed {
 // looked at again when it comes back.
 func (c *core) expirePlace(t *timed) {
 	q := t.q
+	if q.ended {
+		return // all that is in it goes
+	}
 	at := place{lane: 9 - t.priority, seq: t.due.seq}
 	if q.flight.has(t.due.seq) {
 		return // also behind the window, whose edge may have been cut since it was delivered
@@ -127,7 +130,7 @@ func (c *core) expirePlace(t *timed) {
 // dropBehind drops the message of t, which is behind the window of its backlog.
 func (c *core) dropBehind(t *timed, key store.RefKey) {
 	q := t.q
-	c.batch.DropRef(key, t.blob, true)
+	c.dropPlace(key, t.blob, t.owner, true, false)
 	c.dropExpiry(t.due.at, key)
 	q.account.Lanes[t.priority].Count--
 	q.account.Bytes -= t.octets

@@ -35,8 +35,10 @@ func (c *core) invariants() error {
 		queues := []*backlog{d.queue}
 		if d.queue == nil {
 			queues = nil
-			for _, s := range d.subs {
-				queues = append(queues, s.q)
+			for _, t := range d.taps {
+				if !t.durable {
+					queues = append(queues, t.q)
+				}
 			}
 		}
 		for _, q := range queues {
@@ -155,7 +157,7 @@ func (c *core) backlogInvariants(q *backlog, holders map[*Message]int32, bad fun
 	}
 	for p := range perLane {
 		have := q.account.Lanes[p].Count
-		if q.dest.addr.Kind == Queue && (q.whole && perLane[p] != have || perLane[p] > have) {
+		if q.dest.addr.Kind != Topic && (q.whole && perLane[p] != have || perLane[p] > have) {
 			bad("%s: priority %d has %d in memory and %d in the account, whole %v", name, p, perLane[p], have, q.whole)
 		}
 	}
@@ -163,7 +165,7 @@ func (c *core) backlogInvariants(q *backlog, holders map[*Message]int32, bad fun
 		if s.ended {
 			bad("%s: an ended consumer", name)
 		}
-		if e := q.first(); e != nil && s.open(c) && (!e.stored() || c.showable(q, e)) && len(c.parked) == 0 {
+		if e := q.first(); e != nil && !s.conn.full && s.open(c) && (!e.stored() || c.showable(q, e)) && len(c.parked) == 0 {
 			bad("%s: %v waits and consumer %s has room", name, placeOf(e), s.op.ID)
 		}
 	}

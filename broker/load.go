@@ -178,6 +178,7 @@ func readRefs(s Store, scan store.RefScan, zones *schedule.Zones) ([]entry, bool
 			return nil, false, err
 		}
 		m.Priority = r.Key.Priority
+		m.owner = r.Owner
 		e := entry{msg: m, seq: r.Key.Seq, flags: entryStored}
 		if r.Attempts != (store.Attempts{}) {
 			e.deliveries = r.Attempts.Deliveries

@@ -60,6 +60,9 @@ type Message struct {
 	job     *schedule.Job // of a message that waits and comes again
 	holders int32         // places in memory that hold the message
 	lenders int32         // of these, deliveries
+	sender  uint64        // the connection that sent it, 0 where that is no longer known
+	owner   store.Seq     // names the record that several places share; 0: each place has its own
+	places  uint32        // of that record, if all of them are known here, else 0
 }
 
 // overhead is what a message costs in memory beside its octets.

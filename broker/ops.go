@@ -67,10 +67,17 @@ func (c *core) leave(conn *Conn) {
 func (c *core) apply(conn *Conn, op *Op) *Error {
 	switch op.Kind {
 	case OpSend:
+		if err := c.mayUse(conn, op.To); err != nil {
+			return err
+		}
+		op.Message.sender = conn.id
 		return c.send(op.To, op.Message)
 	case OpSubscribe:
 		return c.subscribe(conn, op.Subscribe)
 	case OpUnsubscribe:
+		if op.Durable != (SubscriptionName{}) {
+			return c.unsubscribeDurable(conn, op)
+		}
 		return c.unsubscribe(conn, op.Sub)
 	case OpAck, OpNack:
 		return c.ack(conn, op)
@@ -94,7 +101,11 @@ func (c *core) apply(conn *Conn, op *Op) *Error {
 func (c *core) commitOp(conn *Conn, op *Op) *Error {
 	for i := range op.Sends {
 		send := &op.Sends[i]
-		if send.To.Kind == Queue || c.opt.NoAutoCreate || c.later(send) {
+		send.Message.sender = conn.id
+		if err := c.mayUse(conn, send.To); err != nil {
+			return err
+		}
+		if send.To.Kind != Topic || c.opt.NoAutoCreate || c.later(send) {
 			if _, err := c.resolve(send.To); err != nil {
 				return err
 			}

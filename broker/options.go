@@ -52,6 +52,8 @@ type Options struct {
 	NoAutoCreate bool
 	// Policies are what the operator wants of single destinations; nil for nothing.
 	Policies *Policies
+	// ExclusiveDurables refuses a second consumer of a durable subscription at a time; else they share its messages.
+	ExclusiveDurables bool
 	// MaxDestinations bounds the destinations that exist: 1 000 000.
 	MaxDestinations int
 	// TransactionActions and TransactionBytes bound what is settled with one open transaction: 100 000, 256 MiB.

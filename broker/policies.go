@@ -116,7 +116,7 @@ func (p *Policies) findTies(wildcards []wildcardFor, errs *PolicyErrors) {
 // and takes at most as many steps as there are patterns with wildcards, times their levels, times the levels of the name.
 func (p *Policies) Choose(a Address) Choice {
 	choice := Choice{-1, -1, -1, -1}
-	if p == nil {
+	if p == nil || a.Kind == Durable { // what counts for one is what counts for its topic
 		return choice
 	}
 	open := policySet(1<<policySettings - 1)
@@ -181,6 +181,9 @@ func (p *policy) limit(m *Message) {
 func (c *core) policyOf(a Address, d *destination) *policy {
 	if d != nil && d.policy != nil {
 		return d.policy
+	}
+	if d != nil {
+		a = d.source()
 	}
 	choice := c.opt.Policies.Choose(a)
 	p := c.policies[choice]

@@ -10,7 +10,7 @@ const (
 	OpSend OpKind = iota + 1
 	// OpSubscribe adds Subscribe.
 	OpSubscribe
-	// OpUnsubscribe ends the subscription Sub.
+	// OpUnsubscribe ends the subscription Sub. With Durable it deletes that durable subscription, and Sub need not exist.
 	OpUnsubscribe
 	// OpAck and OpNack settle the delivery that Ack names, at once (Tx 0) or when Tx commits.
 	OpAck
@@ -51,6 +51,8 @@ type Op struct {
 	Subscribe *SubscribeOp
 	// Sub is the key of a subscription, see SubscribeOp.ID.
 	Sub string
+	// Durable names the durable subscription that OpUnsubscribe deletes.
+	Durable SubscriptionName
 
 	Ack AckOp
 
@@ -96,6 +98,15 @@ type SubscribeOp struct {
 	// for the default; Options.MaxWindow and MaxWindowBytes bound them. A message that is larger than the octets by itself still passes, alone.
 	Window      int
 	WindowBytes int64
+	// Durable names the durable subscription to the topic From that messages are taken of: it is made if it does not exist, and made
+	// anew if it is to another topic, or has another Selector or NoLocal. From may be of kind Durable instead, and the subscription exist.
+	Durable SubscriptionName
+	// Shared names a backlog of the topic From that all who give the same name share, for as long as one of them is there.
+	Shared SubscriptionName
+	// NoLocal leaves out what the connection itself sends to the topic From.
+	NoLocal bool
+	// Selector is that of a durable subscription, by which it is told whether it changed.
+	Selector string
 	// Tag is the session's own, given back in Output.Tag.
 	Tag any
 }

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,9 +24,10 @@ import (
 // everything is let come to rest, and what the clients got is the output. The commands:
 //
 //	new [limit=value ...]                            a fresh broker; see options. A line "match setting=value ..." for each policy
-//	connect c ..., disconnect c [receipt=r], vanish c    sessions; vanish is a lost connection
+//	connect c ... [user= client=], disconnect c [receipt=r], vanish c    sessions; vanish is a lost connection
 //	sub c key dest [mode= window= octets=]           mode: auto, client or individual
-//	unsub c key [receipt=r]
+//	    [durable=name shared=name nolocal=true selector=s]
+//	unsub c key [receipt=r durable=name]
 //	send c dest body [receipt= persistent= priority= delay= at= size= times= id=]
 //	ack|nack c [sub.number | id=text sub=key | msg=body sub=key | mid=id | invalid=text] [tx=n receipt=r credit=n]
 //	recover c [key]
@@ -151,9 +153,11 @@ func (s *script) ask(cmd string, c *client, w words, input string) bool {
 		op.Subscribe = &SubscribeOp{
 			ID: w.args[1], Text: w.args[2], From: address(w.args[2]), Mode: modes[w.named["mode"]],
 			Window: w.num("window"), WindowBytes: int64(w.num("octets")),
+			Durable: c.subscriptionName(w.named["durable"]), Shared: c.subscriptionName(w.named["shared"]),
+			NoLocal: w.named["nolocal"] == "true", Selector: w.named["selector"],
 		}
 	case "unsub":
-		op.Kind, op.Sub = OpUnsubscribe, w.args[1]
+		op.Kind, op.Sub, op.Durable = OpUnsubscribe, w.args[1], c.subscriptionName(w.named["durable"])
 	case "send":
 		s.do(c, sends(op, w)...)
 		return true
@@ -207,7 +211,7 @@ func (s *script) manage(cmd string, c *client, w words, input string, out *strin
 		s.w = newWorld(s.t, opt)
 	case "connect":
 		for _, name := range w.args {
-			s.w.connect(name)
+			s.w.connectAs(name, Client{Remote: name, User: w.named["user"], ClientID: w.named["client"]})
 		}
 	case "vanish":
 		c.conn.Detach()
@@ -259,7 +263,7 @@ func options(w words) Options {
 		Window: w.num("window"), OutboxBytes: int64(w.num("outbox")), TopicBytes: int64(w.num("topic")),
 		BacklogMessages: w.num("backlog"), BacklogBytes: int64(w.num("octets")), MemoryBytes: int64(w.num("memory")),
 		MaxDestinations: w.num("destinations"), NoAutoCreate: w.named["create"] == "false", TransactionActions: w.num("actions"),
-		MaxWindow: w.num("max-window"), MaxWindowBytes: int64(w.num("max-octets")),
+		MaxWindow: w.num("max-window"), MaxWindowBytes: int64(w.num("max-octets")), ExclusiveDurables: w.named["sharing"] == "exclusive",
 	}
 }
 
@@ -337,11 +341,22 @@ func (s *script) report(out *strings.Builder) {
 	}
 }
 
+// subscriptionName is what a session makes of a name.
+func (c *client) subscriptionName(name string) SubscriptionName {
+	if name == "" {
+		return SubscriptionName{}
+	}
+	return SubscriptionName{cmp.Or(c.conn.client.ClientID, c.conn.client.User), name}
+}
+
 var modes = map[string]AckMode{"": AckAuto, "auto": AckAuto, "client": AckClient, "individual": AckIndividual}
 
 func address(text string) Address {
 	if name, ok := strings.CutPrefix(text, "/topic/"); ok {
 		return Address{Topic, name}
+	}
+	if name, ok := strings.CutPrefix(text, "/dsub/"); ok {
+		return Address{Durable, name}
 	}
 	return Address{Queue, strings.TrimPrefix(text, "/queue/")}
 }

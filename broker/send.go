@@ -7,6 +7,10 @@ func (c *core) send(to Address, m *Message) *Error {
 	m.Timestamp = c.ms
 	m.Priority = min(m.Priority, store.Priorities-1)
 	d := c.dests[to]
+	if d == nil && to.Kind == Durable {
+		_, err := c.resolve(to)
+		return err
+	}
 	if err := c.setTimes(to, c.policyOf(to, d), m); err != nil {
 		return err
 	}
@@ -56,7 +60,7 @@ func (c *core) send(to Address, m *Message) *Error {
 
 // publish gives m to all that are subscribed to the topic d at this moment, which may be nil.
 func (c *core) publish(d *destination, m *Message) {
-	if d == nil || len(d.subs) == 0 {
+	if d == nil || len(d.taps) == 0 {
 		c.stats.DroppedNoSubscriber++
 		return
 	}
@@ -68,23 +72,34 @@ func (c *core) publish(d *destination, m *Message) {
 	if m.ID == (MessageID{}) {
 		m.ID = MessageID{Shard: uint8(d.shard), Seq: uint64(seq)}
 	}
-	for _, s := range d.subs {
-		c.hold(m)
-		s.q.put(entry{msg: m, seq: seq})
-		c.mark(s.q)
-		c.checkSlow(s)
+	durable := c.fanOut[:0]
+	for _, t := range d.taps {
+		switch {
+		case !t.wants(c, m):
+		case t.durable:
+			durable = append(durable, t)
+		default:
+			c.hold(m)
+			t.q.put(entry{msg: m, seq: seq})
+			c.mark(t.q)
+			c.checkSlow(t)
+		}
 	}
+	c.keepFor(durable, m, seq)
+	clear(durable)
+	c.fanOut = durable[:0]
 }
 
 // enqueue gives m the place seq in a queue.
 func (c *core) enqueue(q *backlog, m *Message, seq store.Seq) {
 	e := entry{msg: m, seq: seq}
-	inside := q.covers(placeOf(&e))
-	if m.Persistent || !inside {
+	inside := q.covers(placeOf(&e)) && !c.leftOut(q)
+	if m.Persistent || m.owner != 0 || !inside {
 		c.storeRef(q, &e)
 	}
 	c.expireLater(q, &e)
 	if !inside {
+		m.places = 0
 		c.notePageAddition(q, &e)
 		c.mark(q)
 		return
@@ -104,11 +119,14 @@ func (c *core) enqueue(q *backlog, m *Message, seq store.Seq) {
 func (c *core) storeRef(q *backlog, e *entry) {
 	m := e.msg
 	e.flags |= entryStored
-	c.scratch = appendHead(c.scratch[:0], m, 0)
-	m.head = uint32(len(c.scratch))
-	if m.blob != (store.Blob{}) {
+	switch {
+	case m.owner != 0:
+		c.batch.PutSharedRef(q.key(e), m.owner, m.octets())
+	case m.blob != (store.Blob{}):
+		c.writeHead(m)
 		c.batch.PutRefBlob(q.key(e), c.scratch, m.blob)
-	} else {
+	default:
+		c.writeHead(m)
 		m.blob = c.batch.PutRef(q.key(e), c.scratch, m.Body)
 	}
 	c.put |= 1 << q.account.Shard
@@ -116,8 +134,14 @@ func (c *core) storeRef(q *backlog, e *entry) {
 	q.recount(e)
 	c.touch(q)
 	if m.Expires != 0 {
-		c.batch.PutExpiry(store.Expiry{At: m.Expires, Ref: q.key(e), Blob: m.blob, Bytes: m.octets()})
+		c.batch.PutExpiry(store.Expiry{At: m.Expires, Ref: q.key(e), Blob: m.blob, Bytes: m.octets(), Owner: m.owner})
 	}
+}
+
+// writeHead writes the head of m into c.scratch.
+func (c *core) writeHead(m *Message) {
+	c.scratch = appendHead(c.scratch[:0], m, 0)
+	m.head = uint32(len(c.scratch))
 }
 
 // trim keeps the window of q within its limits. What is only in memory goes to the store when it has to leave.
@@ -136,7 +160,7 @@ func (q *backlog) edgeBefore(c *core) {
 	if !e.stored() {
 		c.spill(q, &e)
 	}
-	c.unhold(e.msg)
+	c.letGo(&e)
 	if q.page != nil {
 		q.page.void = true
 	}
@@ -158,61 +182,4 @@ func (c *core) spill(q *backlog, e *entry) {
 		c.batch.PutAttempts(q.key(e), store.Attempts{Deliveries: e.deliveries, Failures: uint32(e.failures)})
 	}
 	c.notePageAddition(q, e)
-}
-
-// checkSlow looks whether the subscriber of a topic holds up its producers.
-func (c *core) checkSlow(s *subscription) {
-	if s.slow || s.q.bytes <= c.opt.TopicBytes {
-		return
-	}
-	s.slow, s.taken = true, s.issued
-	s.q.dest.slow++
-	s.judge = c.now.Add(c.opt.SlowConsumerTimeout)
-	if !s.judging {
-		c.judgeLater(s)
-	}
-}
-
-func (c *core) judgeLater(s *subscription) {
-	s.judging = true
-	c.timers.add(s.judge, func() { c.judgeSlow(s) })
-}
-
-// judgeSlow disconnects a slow subscriber that took nothing since it was last looked at.
-func (c *core) judgeSlow(s *subscription) {
-	s.judging = false
-	if !s.slow || s.ended {
-		return
-	}
-	if s.issued != s.taken {
-		s.taken, s.judge = s.issued, c.now.Add(c.opt.SlowConsumerTimeout)
-	}
-	if c.now.Before(s.judge) {
-		c.judgeLater(s) // it was slow, was not, and is again
-		return
-	}
-	c.stats.SlowConsumers++
-	c.fail(s.conn, &Op{}, &Error{
-		Kind:    KindSlow,
-		Message: "subscription " + quote(s.op.ID) + " to " + s.q.dest.text + " took nothing for " + c.opt.SlowConsumerTimeout.String() + " while its topic went on (limits.topic-bytes, limits.slow-consumer-timeout)",
-	})
-	c.endSubscription(s)
-}
-
-// eased lets the producers of a topic go on when its subscriber has caught up.
-func (c *core) eased(q *backlog) {
-	if q.dest.slow == 0 || len(q.consumers) == 0 {
-		return
-	}
-	if s := q.consumers[0]; s.slow && q.bytes <= c.opt.TopicBytes/2 {
-		c.unslow(s)
-	}
-}
-
-func (c *core) unslow(s *subscription) {
-	if s.slow {
-		s.slow = false
-		s.q.dest.slow--
-		c.recheck = true
-	}
 }

@@ -28,7 +28,7 @@ func (c *core) acknowledge(d *delivery) {
 
 // dropRef takes e out of its place in the store.
 func (c *core) dropRef(q *backlog, e *entry) {
-	c.batch.DropRef(q.key(e), e.msg.blob, e.flags&entryAttempts != 0)
+	c.dropPlace(q.key(e), e.msg.blob, e.msg.owner, e.flags&entryAttempts != 0, e.msg.leavesLast())
 	q.uncount(e)
 	c.touch(q)
 	c.notePageRemoval(q, e)
@@ -102,7 +102,7 @@ func (c *core) replace(d *delivery) {
 	q, e := d.q, &d.e
 	c.stats.Returned++
 	switch {
-	case q.dest.addr.Kind == Topic && d.sub.ended:
+	case q.ended:
 		c.unhold(e.msg) // nobody is left to want it
 		return
 	case e.msg.expired(c.ms):
@@ -114,7 +114,7 @@ func (c *core) replace(d *delivery) {
 		c.trim(q)
 	case e.stored():
 		c.notePageAddition(q, e)
-		c.unhold(e.msg)
+		c.letGo(e)
 	default:
 		c.spill(q, e)
 		c.unhold(e.msg)

@@ -22,10 +22,12 @@ type Stats struct {
 	Blocked                      uint64 // SENDs that had to wait for a watermark or a slow consumer
 	Refused                      uint64 // of these, those that were refused in the end
 	SlowConsumers                uint64 // disconnected
+	UnknownDurables              uint64 // UNSUBSCRIBEs of durable subscriptions that did not exist
 	Rounds, Batches              uint64
 
 	// Gauges.
 	Connections, Subscriptions, Destinations int
+	Durables                                 int // of the destinations, durable subscriptions
 	Ready, Unacked, Scheduled                int64
 	MemoryBytes                              int64         // of all messages in memory
 	LentBytes                                int64         // of these, of those that consumers have
@@ -60,6 +62,9 @@ func (c *core) takeStock() Stats {
 		s.Subscriptions += len(conn.subs)
 	}
 	for _, d := range c.dests {
+		if d.durable != nil {
+			s.Durables++
+		}
 		ready, unacked := d.depth()
 		s.Ready += ready
 		s.Unacked += unacked
@@ -83,9 +88,11 @@ func (d *destination) depth() (ready, unacked int64) {
 	if d.queue != nil {
 		return d.queue.waiting(), int64(d.queue.flight.n)
 	}
-	for _, s := range d.subs {
-		ready += s.q.waiting()
-		unacked += int64(s.q.flight.n)
+	for _, t := range d.taps {
+		if !t.durable { // which counts as a destination of its own
+			ready += t.q.waiting()
+			unacked += int64(t.q.flight.n)
+		}
 	}
 	return ready, unacked
 }
@@ -109,10 +116,13 @@ func (b *Broker) Destinations(ctx context.Context, offset, limit int) (list []De
 
 func (d *destination) stats() DestinationStats {
 	s := DestinationStats{
-		Address: d.addr, Consumers: len(d.subs), Received: d.received, Delivered: d.delivered, Acked: d.acked,
+		Address: d.addr, Received: d.received, Delivered: d.delivered, Acked: d.acked,
 		Created: time.UnixMilli(d.created),
 	}
 	s.Ready, s.Unacked = d.depth()
+	for _, t := range d.taps {
+		s.Consumers += len(t.q.consumers)
+	}
 	if d.queue != nil {
 		s.Consumers = len(d.queue.consumers)
 		s.Bytes = int64(d.queue.account.Bytes) + d.queue.loose

@@ -13,7 +13,7 @@ func (c *core) subscribe(conn *Conn, op *SubscribeOp) *Error {
 	if conn.subs[op.ID] != nil {
 		return &Error{Kind: KindDuplicate, Message: "subscription id " + quote(op.ID) + " is in use on this connection"}
 	}
-	d, err := c.resolve(op.From)
+	q, err := c.sourceOf(conn, op)
 	if err != nil {
 		return err
 	}
@@ -30,12 +30,7 @@ func (c *core) subscribe(conn *Conn, op *SubscribeOp) *Error {
 	}
 	s.window = min(s.window, c.opt.MaxWindow)
 	s.windowBytes = min(s.windowBytes, c.opt.MaxWindowBytes)
-	s.q = d.queue
-	if d.addr.Kind == Topic {
-		none := limits{messages: math.MaxInt, bytes: math.MaxInt64, loose: math.MaxInt64}
-		s.q = &backlog{dest: d, whole: true, limit: none}
-		d.subs = append(d.subs, s)
-	}
+	s.q = q
 	s.q.consumers = append(s.q.consumers, s)
 	if s.auto() {
 		conn.auto = true
@@ -45,6 +40,33 @@ func (c *core) subscribe(conn *Conn, op *SubscribeOp) *Error {
 	conn.numbers[s.number] = s
 	c.mark(s.q)
 	return nil
+}
+
+// sourceOf returns the backlog that a SUBSCRIBE is to take from.
+func (c *core) sourceOf(conn *Conn, op *SubscribeOp) (*backlog, *Error) {
+	if op.Durable != (SubscriptionName{}) {
+		d, err := c.takeUp(conn, op)
+		if err != nil {
+			return nil, err
+		}
+		return d.queue, nil
+	}
+	d, err := c.resolve(op.From)
+	if err != nil {
+		return nil, err
+	}
+	if d.addr.Kind != Topic {
+		if err := d.refuses(conn); err != nil {
+			return nil, err
+		}
+		return d.queue, c.full(d)
+	}
+	if op.Shared != (SubscriptionName{}) {
+		return c.sharedTap(d, op).q, nil
+	}
+	t := newTap(d, op)
+	d.addTap(t)
+	return t.q, nil
 }
 
 // unsubscribe ends a subscription. What it was given can still be acknowledged for a while.
@@ -71,20 +93,17 @@ func (c *core) endSubscription(s *subscription) {
 		return
 	}
 	s.ended = true
-	c.unslow(s)
 	delete(s.conn.subs, s.op.ID)
 	q := s.q
 	q.consumers = slices.DeleteFunc(q.consumers, func(o *subscription) bool { return o == s })
 	q.turn = 0
 	c.mark(q)
-	d := q.dest
-	if d.addr.Kind == Topic {
-		d.subs = slices.DeleteFunc(d.subs, func(o *subscription) bool { return o == s })
-		for q.count > 0 {
-			e := q.take()
-			c.unhold(e.msg)
-		}
-		c.forget(d)
+	switch {
+	case q.tap == nil || len(q.consumers) > 0:
+	case q.tap.durable:
+		c.rest(q)
+	default:
+		c.closeTap(q.tap)
 	}
 }
 

@@ -1,9 +1,6 @@
 package broker
 
-import (
-	"sort"
-	"time"
-)
+import "sort"
 
 // subscription is a consumer.
 type subscription struct {
@@ -29,14 +26,6 @@ type subscription struct {
 	ended bool // unsubscribed, or its connection is gone
 	// graceOver says that what is pending is no longer its consumer's, but for what is in a transaction.
 	graceOver bool
-
-	// slow says that producers wait for it since it had a topic's backlog above the bound;
-	// taken is how much it had taken when that was last looked at.
-	slow  bool
-	taken uint64
-	// judge is when it is looked at next, judging says that a timer runs for that.
-	judge   time.Time
-	judging bool
 }
 
 // auto tells whether writing a message settles it.

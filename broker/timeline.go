@@ -33,6 +33,7 @@ type timed struct {
 	priority uint8
 	blob     store.Blob
 	octets   uint64
+	owner    store.Seq
 }
 
 func (t *timed) size() int64 {

@@ -36,6 +36,9 @@ func (c *core) commit(conn *Conn, tx uint64) {
 	delete(conn.txs, tx)
 	var back []*delivery
 	for _, d := range t.settles {
+		if d.settled {
+			continue // its subscription was deleted
+		}
 		if d.nack {
 			back = append(back, d)
 			continue
@@ -54,8 +57,9 @@ func (c *core) abort(conn *Conn, tx uint64) {
 	}
 	delete(conn.txs, tx)
 	for _, d := range t.settles {
-		d.tx = 0
-		d.sub.hold(d)
+		if d.tx = 0; !d.settled {
+			d.sub.hold(d)
+		}
 	}
 	for _, d := range t.settles {
 		if d.sub.graceOver {

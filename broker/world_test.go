@@ -161,9 +161,11 @@ type client struct {
 	owed    int // messages not reported as written
 }
 
-func (w *world) connect(name string) *client {
+func (w *world) connect(name string) *client { return w.connectAs(name, Client{Remote: name}) }
+
+func (w *world) connectAs(name string, as Client) *client {
 	c := &client{w: w, name: name}
-	conn, err := w.b.Attach(c, Client{Remote: name})
+	conn, err := w.b.Attach(c, as)
 	if err != nil {
 		w.tb.Fatalf("Attach: %v", err)
 	}

@@ -1,0 +1,147 @@
+package broker
+
+import (
+	"math"
+	"slices"
+
+	"footfall/store"
+)
+
+// doom deletes a durable subscription: from now on nobody finds it. Its messages, which may be very many, leave
+// the store step by step, also over a restart.
+func (c *core) doom(d *destination) {
+	q := d.queue
+	for _, s := range slices.Clone(q.consumers) { // of sessions that sent DISCONNECT
+		c.endSubscription(s)
+	}
+	delete(c.dests, d.addr)
+	d.durable.doomed = true
+	c.putDestination(d)
+	c.closeTap(q.tap)
+	for x := q.flight.front; x != nil; x = q.flight.front {
+		c.settle(x)
+		if x.e.stored() {
+			x.e.msg.places = 0
+		} else {
+			c.expiresNoMore(q, &x.e)
+		}
+		c.unhold(x.e.msg)
+	}
+	for q.count > 0 {
+		e := q.take()
+		if e.stored() {
+			e.msg.places = 0
+		} else {
+			c.expiresNoMore(q, &e)
+		}
+		c.unhold(e.msg)
+	}
+	q.ended, q.whole, q.edge = true, false, place{}
+	if q.page != nil {
+		q.page.void = true
+	}
+	c.purge(d)
+}
+
+// purge drops all that waits for its time at d, and then all that is stored in it, and then d.
+func (c *core) purge(d *destination) {
+	for _, ts := range c.loose {
+		for _, t := range ts {
+			if t.dest == d {
+				c.cancelLoose(t.m.ScheduledID, d)
+			}
+		}
+	}
+	if c.agendas[d.shard].account.Count == 0 {
+		c.purgeRefs(d, store.RefKey{Shard: d.shard, Backlog: d.queue.account.ID, Priority: store.Priorities - 1})
+		return
+	}
+	c.purgeDues(d, store.DueKey{Shard: d.shard})
+}
+
+// A step of a purge looks at so many messages.
+const (
+	purgeRefsPage = 1000
+	purgeDuesPage = 4096
+)
+
+// purgeDues takes back what waits for its time at d, from a place on.
+func (c *core) purgeDues(d *destination, from store.DueKey) {
+	c.lookUp(func(s Store, after uint64) (func(), error) {
+		var hits []found
+		var bad error
+		q := store.DueList{After: after, From: from, Until: math.MaxInt64, OneShard: true, MaxCount: purgeDuesPage, MaxBytes: 4 << 20}
+		next, more, err := s.ListDue(q, func(e *store.DueEntry) bool {
+			var m *Message
+			var target store.DestinationID
+			if m, target, bad = decodeRecord(e.Head, nil, e.Blob, c.zones); bad != nil {
+				return false
+			}
+			if target == d.id {
+				f := found{dest: d, due: dueTime{e.Key.At, e.Key.Seq}, octets: e.Bytes, blob: e.Blob}
+				if m.named() {
+					f.name = m.ScheduledID
+				}
+				hits = append(hits, f)
+			}
+			return true
+		})
+		if bad != nil {
+			err = bad
+		}
+		return func() {
+			for _, f := range hits {
+				c.cancel(f)
+			}
+			if more {
+				c.purgeDues(d, next)
+				return
+			}
+			c.purgeRefs(d, store.RefKey{Shard: d.shard, Backlog: d.queue.account.ID, Priority: store.Priorities - 1})
+		}, err
+	})
+}
+
+// purgeRefs drops what is stored in d, from a place on.
+func (c *core) purgeRefs(d *destination, from store.RefKey) {
+	q := d.queue
+	scan := store.RefScan{From: from, MaxCount: purgeRefsPage, MaxBytes: 4 << 20}
+	for i := range scan.Heads {
+		scan.Heads[i] = q.account.Lanes[i].Head
+	}
+	c.loads = append(c.loads, func(s Store, after uint64) (func(), error) {
+		scan.After = after
+		read, more, err := readRefs(s, scan, c.zones)
+		return func() {
+			for i := range read {
+				c.expiresNoMore(q, &read[i])
+				c.dropRef(q, &read[i])
+			}
+			if more {
+				last := q.key(&read[len(read)-1])
+				last.Seq++
+				c.purgeRefs(d, last)
+				return
+			}
+			c.purged(d)
+		}, err
+	})
+}
+
+// purged forgets a destination that has nothing any more.
+func (c *core) purged(d *destination) {
+	q := d.queue
+	q.forgotten = true
+	delete(c.backlogs, backlogKey{d.shard, q.account.ID})
+	delete(c.byID, destinationKey{d.shard, d.id})
+	c.batch.DropBacklog(d.shard, q.account.ID)
+	c.batch.DropDestination(d.shard, d.id)
+}
+
+// dropMoving drops a message whose time came when its subscription was being deleted, with the body that was to move on.
+func (c *core) dropMoving(d *destination, m *Message) {
+	if m.blob != (store.Blob{}) {
+		c.batch.DropBlob(d.shard, m.blob)
+	}
+	c.stats.Cancelled++
+}

@@ -1,0 +1,141 @@
+package broker
+
+import (
+	"math"
+	"slices"
+	"time"
+)
+
+// tap is what of a topic's messages goes into one backlog: that of a durable subscription, of a consumer, or of
+// consumers that share one.
+type tap struct {
+	topic *destination
+	q     *backlog
+	// durable says that the backlog is there without consumers too.
+	durable bool
+	// shared is the name under which consumers share it, in topic.shared; the zero value of one that is not shared by a name.
+	shared SubscriptionName
+	// noLocal keeps away what a connection with a consumer here sends, and from a durable subscription of a client-id what
+	// any connection with that client-id sends.
+	noLocal  bool
+	clientID string
+
+	// slow says that producers wait for it since its backlog is above the bound; taken is how much its consumers
+	// had taken when that was last looked at.
+	slow  bool
+	taken uint64
+	// judge is when it is looked at next, judging says that a timer runs for that.
+	judge   time.Time
+	judging bool
+}
+
+// wants tells whether m goes into the backlog.
+func (t *tap) wants(c *core, m *Message) bool {
+	if !t.noLocal || m.sender == 0 {
+		return true
+	}
+	for _, s := range t.q.consumers {
+		if s.conn.id == m.sender {
+			return false
+		}
+	}
+	if t.clientID == "" {
+		return true
+	}
+	sender := c.conns[m.sender]
+	return sender == nil || sender.client.ClientID != t.clientID
+}
+
+// newTap makes the tap of a consumer that is not durable.
+func newTap(d *destination, op *SubscribeOp) *tap {
+	none := limits{messages: math.MaxInt, bytes: math.MaxInt64, loose: math.MaxInt64}
+	return &tap{q: &backlog{dest: d, whole: true, limit: none}, noLocal: op.NoLocal}
+}
+
+// addTap has q filled from the topic d.
+func (d *destination) addTap(t *tap) {
+	t.topic, t.q.tap = d, t
+	d.taps = append(d.taps, t)
+}
+
+// closeTap ends t. What waits in a backlog that is not durable goes with it.
+func (c *core) closeTap(t *tap) {
+	d, q := t.topic, t.q
+	c.unslow(t)
+	d.taps = slices.DeleteFunc(d.taps, func(o *tap) bool { return o == t })
+	if t.shared != (SubscriptionName{}) {
+		delete(d.shared, t.shared)
+	}
+	if !t.durable {
+		q.ended = true
+		for q.count > 0 {
+			e := q.take()
+			c.unhold(e.msg)
+		}
+	}
+	c.forget(d)
+}
+
+// issued counts what its consumers took.
+func (t *tap) issued() (n uint64) {
+	for _, s := range t.q.consumers {
+		n += s.issued
+	}
+	return n
+}
+
+// checkSlow looks whether the subscribers of a topic hold up its producers.
+func (c *core) checkSlow(t *tap) {
+	if t.slow || t.q.bytes <= c.opt.TopicBytes {
+		return
+	}
+	t.slow, t.taken = true, t.issued()
+	t.topic.slow++
+	t.judge = c.now.Add(c.opt.SlowConsumerTimeout)
+	if !t.judging {
+		c.judgeLater(t)
+	}
+}
+
+func (c *core) judgeLater(t *tap) {
+	t.judging = true
+	c.timers.add(t.judge, func() { c.judgeSlow(t) })
+}
+
+// judgeSlow disconnects slow subscribers that took nothing since they were last looked at.
+func (c *core) judgeSlow(t *tap) {
+	t.judging = false
+	if !t.slow || t.q.ended {
+		return
+	}
+	if issued := t.issued(); issued != t.taken {
+		t.taken, t.judge = issued, c.now.Add(c.opt.SlowConsumerTimeout)
+	}
+	if c.now.Before(t.judge) {
+		c.judgeLater(t) // it was slow, was not, and is again
+		return
+	}
+	for _, s := range slices.Clone(t.q.consumers) {
+		c.stats.SlowConsumers++
+		c.fail(s.conn, &Op{}, &Error{
+			Kind:    KindSlow,
+			Message: "subscription " + quote(s.op.ID) + " to " + t.topic.text + " took nothing for " + c.opt.SlowConsumerTimeout.String() + " while its topic went on (limits.topic-bytes, limits.slow-consumer-timeout)",
+		})
+		c.endSubscription(s)
+	}
+}
+
+// eased lets the producers of a topic go on when its subscribers have caught up.
+func (c *core) eased(q *backlog) {
+	if t := q.tap; t != nil && t.slow && q.bytes <= c.opt.TopicBytes/2 {
+		c.unslow(t)
+	}
+}
+
+func (c *core) unslow(t *tap) {
+	if t.slow {
+		t.slow = false
+		t.topic.slow--
+		c.recheck = true
+	}
+}
