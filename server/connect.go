@@ -53,6 +53,7 @@ func (s *session) connect(f *frames.Frame, t *Transport) (greeting, error) {
 		}
 	}
 	g.clientID, _ = f.Header.Get("client-id")
+	s.clientID = g.clientID
 	stompjms := f.Command == frames.Connect && hasAccept && accept == "1.1" && !hasBeat
 	g.introduce(t.Identity, stompjms, &s.shared.options)
 	if s.identity, err = s.login(f); err != nil {

@@ -34,7 +34,7 @@ func newDestinations(queues, topics []string) *destinations {
 	for _, p := range d.prefixes {
 		forms = append(forms, p.text+"NAME")
 	}
-	d.accepted = strings.Join(append(forms, "NAME"), ", ")
+	d.accepted = strings.Join(append(forms, "NAME", durablePrefix+"NAME"), ", ")
 	return d
 }
 
@@ -47,8 +47,10 @@ var notYet = [...]struct{ prefix, what string }{
 	{"temp-topic://", "temporary destinations"},
 	{"/remote-temp-queue/", "temporary destinations"},
 	{"/remote-temp-topic/", "temporary destinations"},
-	{"/dsub/", "durable subscriptions"},
 }
+
+// durablePrefix is that of durable subscriptions as addresses.
+const durablePrefix = "/dsub/"
 
 // parse reads a destination text, decoded. The address has the name with %2F decoded. Wildcards
 // are for the caller to judge.
@@ -66,6 +68,9 @@ func (d *destinations) parse(text string) (broker.Address, *broker.Error) {
 	}
 	if strings.Contains(text, ",") {
 		return broker.Address{}, unsupported("composite destinations", "destination", text)
+	}
+	if name, ok := strings.CutPrefix(text, durablePrefix); ok {
+		return d.named(text, broker.Durable, name)
 	}
 	kind, name, ok := d.cut(text)
 	if !ok {

@@ -61,7 +61,7 @@ func TestBadDestinationsAreNamed(t *testing.T) {
 		"/queue/" + strings.Repeat("n", 1025): {"1025", "1024"},
 		"/temp-queue/x":                       {"temporary", "not support"},
 		"/temp-topic/x":                       {"temporary"},
-		"/dsub/x":                             {"durable"},
+		"/dsub/":                              {"no name"},
 		"a,b":                                 {"composite"},
 	} {
 		_, err := d.parse(text)

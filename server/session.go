@@ -29,6 +29,7 @@ type session struct {
 	id       uint64 // the broker's number of the connection
 	remote   string
 	identity auth.Identity
+	clientID string
 
 	// ops and bytes are what was gathered and not taken yet.
 	ops   []broker.Op

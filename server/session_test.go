@@ -168,10 +168,10 @@ func TestWhatThisVersionLacksIsRefusedWhereItWouldChangeDelivery(t *testing.T) {
 		"redelivery-limit:0", "dedup-id:d", "_AMQ_DUPL_ID:d", "JMSXGroupID:g", "message_group:g", "retain:set", "reply-to:/temp-queue/x",
 	}
 	subscribe := []string{
-		"selector:a = 1", "browser:true", "no-local:True", "activemq.noLocal:1", "exclusive:true", "activemq.priority:5", "activemq.retroactive:true",
+		"selector:a = 1", "browser:true", "exclusive:true", "activemq.priority:5", "activemq.retroactive:true",
 		"redelivery-delay:0", "activemq.maximumRedeliveries:3",
 	}
-	topic := []string{"durable:true", "persistent:true", "activemq.subscriptionName:n", "activemq.subcriptionName:n", "durable-subscription-name:n", "shared:true"}
+	harmlessOnQueues := []string{"no-local:True", "activemq.noLocal:1", "durable:true", "persistent:true", "activemq.subscriptionName:n", "activemq.subcriptionName:n", "durable-subscription-name:n", "shared:true"}
 	nack := []string{"requeue:false", "dead-letter:true", "delay:5"}
 	harmless := []string{
 		"unknown:x", "selector:", "browser:false", "no-local:0", "exclusive:FALSE", "activemq.priority:0", "x-dead-letter-exchange:", "auto-delete:true", "x-queue-name:q",
@@ -197,19 +197,12 @@ func TestWhatThisVersionLacksIsRefusedWhereItWouldChangeDelivery(t *testing.T) {
 			check(false, "SUBSCRIBE\nid:1\ndestination:/"+kind+"/a\n%s\n\n^@", subscribe)
 			check(true, "SUBSCRIBE\nid:1\ndestination:/"+kind+"/a\n%s\n\n^@", harmless)
 		}
-		check(false, "SUBSCRIBE\nid:1\ndestination:/topic/a\n%s\n\n^@", topic)
-		check(true, "SUBSCRIBE\nid:1\ndestination:/queue/a\n%s\n\n^@", topic)
+		check(true, "SUBSCRIBE\nid:1\ndestination:/queue/a\n%s\n\n^@", harmlessOnQueues)
 		check(false, "NACK\nid:5-1-1\nmessage-id:1.1\n%s\n\n^@", nack)
 		check(true, "NACK\nid:5-1-1\nmessage-id:1.1\n%s\n\n^@", []string{"requeue:true", "dead-letter:0", "reason:x"})
 		check(false, "RECOVER\n%s\n\n^@", []string{"redelivery-delay:5", "transaction:t"})
-		check(false, "SUBSCRIBE\nid:1\ndestination:%s\n\n^@", []string{"/topic/a.>", "/topic/#", "/queue/*.b", "/queue/a.**", "/temp-queue/x", "/dsub/x", "/queue/a,/queue/b", "/queue/Consumer.A.VirtualTopic.B"})
+		check(false, "SUBSCRIBE\nid:1\ndestination:%s\n\n^@", []string{"/topic/a.>", "/topic/#", "/queue/*.b", "/queue/a.**", "/temp-queue/x", "/queue/a,/queue/b", "/queue/Consumer.A.VirtualTopic.B"})
 	}
-}
-
-func TestUnsubscribeOfADurableThatIsNotThereIsAnswered(t *testing.T) {
-	s := newTestSession(frames.V11, Options{})
-	got := feed(t, s, "UNSUBSCRIBE\nid:d\npersistent:true\nreceipt:r\n\n^@UNSUBSCRIBE\nid:d\nactivemq.subscriptionName:n\n\n^@")
-	compare(t, got, []broker.Op{{Kind: broker.OpReceipt, WantReceipt: true, Receipt: "r"}})
 }
 
 func TestSubscribe(t *testing.T) {

@@ -35,6 +35,9 @@ func (s *session) subscribe(f *frames.Frame) error {
 	if op.Mode, err = ackMode(f); err != nil {
 		return err
 	}
+	if err := s.topicOptions(f, op); err != nil {
+		return err
+	}
 	if op.Window, op.WindowBytes, err = window(f); err != nil {
 		return err
 	}
@@ -55,7 +58,8 @@ func (s *session) source(h frames.Header, text string) (broker.Address, error) {
 	if bad != nil {
 		return from, bad
 	}
-	if isWildcard(from.Name) {
+	from = s.ownAddress(from)
+	if from.Kind != broker.Durable && isWildcard(from.Name) {
 		return from, unsupported("wildcards", "destination", text)
 	}
 	if from.Kind == broker.Queue && isVirtualConsumer(from.Name) {
@@ -64,12 +68,26 @@ func (s *session) source(h frames.Header, text string) (broker.Address, error) {
 	if err := refuseFeatures(h, subscribeFeatures()); err != nil {
 		return from, err
 	}
-	if from.Kind == broker.Topic {
-		if err := refuseFeatures(h, append(durableFeatures(), sharedFeatures()...)); err != nil {
-			return from, err
-		}
-	}
 	return from, s.authorize(auth.Receive, from, text)
+}
+
+// topicOptions reads what a SUBSCRIBE asks for of a topic. On a queue it asks for what a queue does anyway.
+func (s *session) topicOptions(f *frames.Frame, op *broker.SubscribeOp) (err error) {
+	if op.From.Kind != broker.Topic {
+		return nil
+	}
+	for _, name := range [...]string{"no-local", "activemq.noLocal"} {
+		on, err := boolHeader(f, name)
+		if err != nil {
+			return err
+		}
+		op.NoLocal = op.NoLocal || on
+	}
+	if op.Durable, err = s.durableName(f); err != nil || op.Durable != (broker.SubscriptionName{}) {
+		return err
+	}
+	op.Shared, err = s.sharedName(f)
+	return err
 }
 
 // subscriptionKey returns the id of a subscription, decoded, and what its MESSAGEs show as
@@ -155,20 +173,20 @@ func parseCredit(c frames.Command, text string) (messages int, bytes int64, err 
 
 // unsubscribe reads an UNSUBSCRIBE.
 func (s *session) unsubscribe(f *frames.Frame) error {
-	key, named, err := s.unsubscribeKey(f)
+	durable, err := s.durableName(f)
 	if err != nil {
 		return err
 	}
-	if s.subs[key] == nil {
-		if isDurable(f.Header) {
-			// There is no durable subscription of that name: it is gone already.
-			s.answer(f)
-			return nil
-		}
+	isDurable := durable != (broker.SubscriptionName{})
+	key, named, err := s.unsubscribeKey(f)
+	if err != nil && !isDurable {
+		return err
+	}
+	if s.subs[key] == nil && !isDurable {
 		return refusal(broker.KindUnknownSub, "UNSUBSCRIBE with %s %s, which is no subscription of this connection", named, quote(key))
 	}
 	delete(s.subs, key)
-	s.add(f, broker.Op{Kind: broker.OpUnsubscribe, Sub: key})
+	s.add(f, broker.Op{Kind: broker.OpUnsubscribe, Sub: key, Durable: durable})
 	return nil
 }
 

@@ -69,7 +69,8 @@ func (s *session) sendTarget(block frames.Header, raw []byte) (*target, error) {
 	if bad != nil {
 		return nil, bad
 	}
-	if isWildcard(address.Name) {
+	address = s.ownAddress(address)
+	if address.Kind != broker.Durable && isWildcard(address.Name) {
 		return nil, refusal(broker.KindDestination, "destination %s of SEND is a wildcard", quote(text))
 	}
 	if err := s.authorize(auth.Send, address, text); err != nil {

@@ -58,8 +58,6 @@ func subscribeFeatures() []feature {
 	return []feature{
 		{"selector", "selectors", blank},
 		{"browser", "queue browsers", emptyOrFalse},
-		{"no-local", "no-local", emptyOrFalse},
-		{"activemq.noLocal", "no-local", emptyOrFalse},
 		{"exclusive", "exclusive consumers", emptyOrFalse},
 		{"activemq.exclusive", "exclusive consumers", emptyOrFalse},
 		{"x-priority", "priorities of consumers", emptyOrZero},
@@ -79,27 +77,6 @@ func subscribeFeatures() []feature {
 
 // blank values select everything.
 func blank(value string) bool { return strings.TrimSpace(value) == "" }
-
-// durableFeatures returns those that are refused on topics only: on a queue they
-// ask for what a queue does anyway. On UNSUBSCRIBE they say that a durable subscription is meant.
-func durableFeatures() []feature {
-	return []feature{
-		{"durable", "durable subscriptions", emptyOrFalse},
-		{"persistent", "durable subscriptions", emptyOrFalse},
-		{"activemq.subscriptionName", "durable subscriptions", empty},
-		{"activemq.subcriptionName", "durable subscriptions", empty}, // as some clients spell it
-		{"durable-subscription-name", "durable subscriptions", empty},
-		{"durable-subscriber-name", "durable subscriptions", empty},
-	}
-}
-
-// sharedFeatures returns more that are refused on topics only.
-func sharedFeatures() []feature {
-	return []feature{
-		{"shared", "shared subscriptions", emptyOrFalse},
-		{"subscription-name", "shared subscriptions", empty},
-	}
-}
 
 // nackFeatures returns the headers of NACK that are refused.
 func nackFeatures() []feature {
@@ -129,6 +106,3 @@ func refuseFeatures(h frames.Header, features []feature) error {
 	}
 	return nil
 }
-
-// isDurable says whether UNSUBSCRIBE is meant for a durable subscription, which it would delete.
-func isDurable(h frames.Header) bool { return refuseFeatures(h, durableFeatures()) != nil }
