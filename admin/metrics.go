@@ -151,7 +151,7 @@ func (c *collector) collectDestinations(ctx context.Context, put func(string, pr
 	if !ok {
 		return
 	}
-	rest := map[broker.Kind]*broker.DestinationStats{broker.Queue: {}, broker.Topic: {}}
+	rest := map[broker.Kind]*broker.DestinationStats{broker.Queue: {}, broker.Topic: {}, broker.Durable: {}}
 	shown := map[string]bool{}
 	hidden := 0
 	for i := range list {

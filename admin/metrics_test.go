@@ -179,7 +179,7 @@ func TestDestinationsBeyondTheLimitAreSummedUp(t *testing.T) {
 				series += len(family.GetMetric())
 			}
 		}
-		if want := 7*shown + 2*4; series != want || series > 10_000 {
+		if want := 7*shown + 3*4; series != want || series > 10_000 {
 			t.Errorf("limit %d: expected %d series; saw %d", limit, want, series)
 		}
 		if got, _ := value(t, served, "destination_messages_ready", "destination=_other,kind=queue"); got != float64(5000-shown) {

@@ -49,7 +49,9 @@ func brokerMetrics() []metric[broker.Stats] {
 		{"message_memory_bytes", "Octets of messages in memory.", gauge, "", func(s *s) float64 { return float64(s.MemoryBytes) }},
 		{"sessions", "Sessions that the broker knows.", gauge, "", func(s *s) float64 { return float64(s.Connections) }},
 		{"subscriptions", "Live subscriptions.", gauge, "", func(s *s) float64 { return float64(s.Subscriptions) }},
-		{"destinations", "Queues and topics that exist.", gauge, "", func(s *s) float64 { return float64(s.Destinations) }},
+		{"durable_subscriptions", "Durable subscriptions that exist.", gauge, "", func(s *s) float64 { return float64(s.Durables) }},
+		{"unknown_durables_total", "UNSUBSCRIBE frames of durable subscriptions that did not exist.", counter, "", func(s *s) float64 { return float64(s.UnknownDurables) }},
+		{"destinations", "Queues, topics and durable subscriptions that exist.", gauge, "", func(s *s) float64 { return float64(s.Destinations) }},
 		{"broker_rounds_total", "Turns of the broker's loop.", counter, "", func(s *s) float64 { return float64(s.Rounds) }},
 		{"broker_batches_total", "Batches of changes that the broker gave to the store.", counter, "", func(s *s) float64 { return float64(s.Batches) }},
 	}

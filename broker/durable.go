@@ -123,7 +123,7 @@ func (c *core) takeUp(conn *Conn, op *SubscribeOp) (*destination, *Error) {
 // full tells why d cannot have another consumer.
 func (c *core) full(d *destination) *Error {
 	if d.durable != nil && c.opt.ExclusiveDurables && d.queue.live() > 0 {
-		return &Error{Kind: KindInUse, Message: "durable subscription " + quote(d.addr.Name) + " has a consumer, and may have one only (subscriptions.sharing)"}
+		return &Error{Kind: KindInUse, Message: "durable subscription " + quote(d.addr.Name) + " has a consumer, and may have one only (delivery.durable-sharing)"}
 	}
 	return nil
 }

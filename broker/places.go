@@ -12,6 +12,7 @@ func (c *core) keepFor(durable []*tap, m *Message, seq store.Seq) {
 		m.blob = c.batch.PutShared(shard, seq, c.scratch, m.Body, m.places)
 	}
 	for _, t := range durable {
+		t.q.dest.received++
 		c.enqueue(t.q, m, c.next(t.q.account.Shard))
 	}
 }

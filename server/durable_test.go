@@ -3,6 +3,7 @@ package server
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"footfall/auth"
 	"footfall/broker"
@@ -116,4 +117,34 @@ func TestTheAddressOfADurableSubscriptionIsItsOwners(t *testing.T) {
 			t.Errorf("%s of %q, %q: %+v, not %v", c.text, c.client, c.user, got, want)
 		}
 	}
+}
+
+func TestAClientIDIsOneConnectionsWhereThatIsTheRule(t *testing.T) {
+	connect := func(id string) string { return "CONNECT\naccept-version:1.2\nclient-id:" + id + "\n\n\x00" }
+	inBubble(t, Options{}, Transport{RestrictClientIDs: true}, func(w *world) {
+		first := w.listener.dial()
+		w.say(first, connect("c"), "CONNECTED\n")
+		w.say(w.listener.dial(), connect("d"), "CONNECTED\n")
+		w.say(w.listener.dial(), connect12, "CONNECTED\n")
+		w.say(w.listener.dial(), connect12, "CONNECTED\n")
+		second := w.listener.dial()
+		if _, err := second.Write([]byte(connect("c"))); err != nil {
+			t.Fatal(err)
+		}
+		w.wantEnd(second, `client-id "c"`)
+		// What was refused takes nothing away, and the end of the first gives the id back.
+		third := w.listener.dial()
+		if _, err := third.Write([]byte(connect("c"))); err != nil {
+			t.Fatal(err)
+		}
+		w.wantEnd(third, `client-id "c"`)
+		_ = first.Close()
+		synctest.Wait()
+		w.say(w.listener.dial(), connect("c"), "CONNECTED\n")
+	})
+	inBubble(t, Options{}, Transport{}, func(w *world) {
+		for range 2 {
+			w.say(w.listener.dial(), connect("c"), "CONNECTED\n")
+		}
+	})
 }

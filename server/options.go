@@ -91,6 +91,8 @@ type Transport struct {
 	// MinSilence is how long a client may be silent at least before it is dead, whatever
 	// heart-beats were agreed on. Browsers throttle background tabs to a beat a minute.
 	MinSilence time.Duration
+	// RestrictClientIDs refuses CONNECT with the client-id of a connection that is open.
+	RestrictClientIDs bool
 	// Bare leaves out the LF after the NUL of a frame, and gives each frame to the
 	// connection in one Write of its own, as WebSocket needs it.
 	Bare bool

@@ -28,6 +28,10 @@ func (c *conn) greet() bool {
 	}
 	c.srv.counters.logins.add("ok")
 	c.greeting = g
+	if !c.srv.claim(c, g.clientID) {
+		c.refuse(endError, refusal(kindLogin, "client-id %s is that of another connection (stomp.client-ids)", quote(g.clientID)))
+		return false
+	}
 	link, err := c.srv.attach(c.out, broker.Client{
 		User: g.identity.User, Remote: c.session.remote, ClientID: g.clientID,
 		Version: g.version.String(), Transport: c.transport.Name,

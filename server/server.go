@@ -46,6 +46,7 @@ type Server struct {
 	listeners  map[*listener]struct{}
 	transports map[string]*transportCounters
 	conns      map[*conn]struct{}
+	clientIDs  map[string]*conn // of transports that restrict them
 	closing    bool
 	closed     chan struct{} // closed by Shutdown and Close
 	idle       chan struct{} // closed when closing and there are no connections
@@ -67,6 +68,7 @@ func New[L Link](b Broker[L], o Options) *Server {
 		listeners:  make(map[*listener]struct{}),
 		transports: make(map[string]*transportCounters),
 		conns:      make(map[*conn]struct{}),
+		clientIDs:  make(map[string]*conn),
 		closed:     make(chan struct{}),
 		idle:       make(chan struct{}),
 	}
@@ -179,11 +181,29 @@ func (s *Server) add(c *conn) (reason string, ok bool) {
 	return "", true
 }
 
+// claim takes the client-id of a connection for it alone, where its transport restricts them. It is false if another
+// connection has it.
+func (s *Server) claim(c *conn, id string) bool {
+	if !c.transport.RestrictClientIDs || id == "" {
+		return true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.clientIDs[id] != nil {
+		return false
+	}
+	s.clientIDs[id] = c
+	return true
+}
+
 // remove takes a connection out whose goroutines are at their end.
 func (s *Server) remove(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.conns, c)
+	if id := c.greeting.clientID; s.clientIDs[id] == c {
+		delete(s.clientIDs, id)
+	}
 	if s.closing && len(s.conns) == 0 {
 		close(s.idle)
 	}

@@ -75,7 +75,7 @@ func Start(o Options, p Program) (n *Node, err error) {
 		n.serve("admin", n.adminAt, n.admin.Serve, admin.ErrServerClosed)
 	}
 	for _, l := range n.stomp {
-		transport := server.Transport{Identity: server.Identity(o.Identity)}
+		transport := server.Transport{Identity: server.Identity(o.Identity), RestrictClientIDs: o.ClientIDs == "restricted"}
 		n.serve("stomp", l, func(l net.Listener) error { return n.server.ServeTransport(l, transport) }, server.ErrServerClosed)
 	}
 	n.took = time.Since(started)
@@ -92,6 +92,7 @@ func (n *Node) open(p Program, commits *admin.Commits) (err error) {
 	bo := n.opt.Broker
 	bo.Log, bo.Fatal, bo.DiskFree, bo.Reclaim = p.Log, n.fatal, n.store.DiskFree, n.store.Reclaim
 	bo.NoAutoCreate = !n.opt.AutoCreate
+	bo.ExclusiveDurables = n.opt.Sharing == "exclusive"
 	if _, bo.Policies, err = n.opt.policies(); err != nil {
 		return err
 	}

@@ -16,6 +16,10 @@ type Options struct {
 	Stomp []string
 	// Identity is as whom the broker introduces itself, of server.Identity.
 	Identity string
+	// ClientIDs says whether several connections may have one client-id: unrestricted or restricted.
+	ClientIDs string
+	// Sharing says whether a durable subscription may have several consumers at a time: sharable or exclusive.
+	Sharing string
 	// Admin is the address of the admin server, "none" for none. AdminHosts and
 	// MetricsDestinations are as in admin.Options.
 	Admin               string
