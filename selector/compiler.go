@@ -85,7 +85,7 @@ func (c *Compiler) intern(e *expr) (*property, error) {
 	q := &property{propertyKey: key, limits: &c.options, references: 1}
 	if e.source != fromName {
 		var err error
-		if q.path, err = parsePath(e); err != nil {
+		if q.path, err = parsePath(e, &c.options); err != nil {
 			return nil, err
 		}
 	}

@@ -14,7 +14,8 @@ type expr struct {
 	operator byte     // of arithmetic: + - * /, and ~ for a sign
 	value    Value    // of a literal, FALSE and TRUE among them
 	source   source   // of a property
-	name     string   // of a property
+	name     string   // of a property: its name, or its path in the body
+	path     int      // where the path is in the text
 	list     []Value  // of opIn
 	pattern  string   // of opLike
 	escape   string   // of opLike
