@@ -47,7 +47,7 @@ func calculateExactly(operator byte, a, b Value) (Value, bool) {
 		return add(a, b)
 	case '*':
 		m, ok := multiply(a.int(), b.int())
-		return scaled(m, int(a.exp)+int(b.exp), ok)
+		return scaled(m, int(a.exp)+int(b.exp), kindOf(a, b), ok)
 	}
 	if b.int() == 0 {
 		return Value{}, true
@@ -65,7 +65,7 @@ func add(a, b Value) (Value, bool) {
 	y, fits := multiply(b.int(), int64(pow10(int(b.exp-exp))))
 	sum := x + y
 	overflows := (x < 0) == (y < 0) && (sum < 0) != (x < 0)
-	return scaled(sum, int(exp), ok && fits && !overflows)
+	return scaled(sum, int(exp), kindOf(a, b), ok && fits && !overflows)
 }
 
 // divide finds the quotient if it is a decimal, digit by digit.
@@ -81,7 +81,7 @@ func divide(a, b Value) (Value, bool) {
 			return Value{}, false
 		}
 	}
-	return scaled(x/y, exp, true)
+	return scaled(x/y, exp, decimal, true)
 }
 
 func multiply(a, b int64) (int64, bool) {
@@ -95,10 +95,13 @@ func multiply(a, b int64) (int64, bool) {
 	return int64(low), true
 }
 
-// scaled returns m × 10^exp, if that is a whole number or a decimal. ok says that m itself is right.
-func scaled(m int64, exp int, ok bool) (Value, bool) {
+// kindOf is the kind of what two small numbers make.
+func kindOf(a, b Value) kind { return max(a.kind, b.kind) }
+
+// scaled returns m × 10^exp, if that is a whole number or a decimal; k says which it is if it is whole. ok says that m itself is right.
+func scaled(m int64, exp int, k kind, ok bool) (Value, bool) {
 	if m == 0 {
-		return Int(0), ok
+		return Value{kind: k}, ok
 	}
 	for exp < 0 && m%10 == 0 {
 		m, exp = m/10, exp+1
@@ -109,7 +112,7 @@ func scaled(m int64, exp int, ok bool) (Value, bool) {
 	case exp < 0:
 		return fraction(magnitude(m), exp, m < 0), true
 	default:
-		return Int(m), true // exp is 0: that of the operands is not above, nor that of their quotient
+		return Value{kind: k, bits: uint64(m)}, true // exp is 0: that of the operands is not above, nor that of their quotient
 	}
 }
 

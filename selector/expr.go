@@ -154,6 +154,9 @@ func compare(r relation, left, right *expr) *expr {
 			return constant(t == True, left.pos)
 		}
 	}
+	if right.op == opLiteral && right.value.isWhole() {
+		right = &expr{op: opLiteral, pos: right.pos, value: Int(right.value.int())}
+	}
 	if right.op == opLiteral && right.value.kind == boolean {
 		if r == unequal {
 			r, right = equal, constant(!right.value.bool(), right.pos)
@@ -212,6 +215,11 @@ func normalized(v Value) Value {
 
 // in returns the condition that a property is one of some values, in one order and each once.
 func in(property *expr, list []Value, negated bool) *expr {
+	for i, v := range list {
+		if v.isWhole() {
+			list[i] = Int(v.int())
+		}
+	}
 	slices.SortFunc(list, compareItems)
 	list = slices.CompactFunc(list, func(a, b Value) bool { return compareItems(a, b) == 0 })
 	if len(list) == 1 {

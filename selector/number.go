@@ -76,7 +76,7 @@ func (n digits) value() Value {
 	case !fits:
 		return n.wide()
 	case mantissa == 0:
-		return Int(0)
+		return n.whole(0)
 	}
 	for exp < 0 && mantissa%10 == 0 {
 		mantissa, exp = mantissa/10, exp+1
@@ -86,14 +86,23 @@ func (n digits) value() Value {
 	}
 	switch {
 	case exp == 0 && n.negative && mantissa <= 1<<63:
-		return Int(-int64(mantissa))
+		return n.whole(-int64(mantissa))
 	case exp == 0 && mantissa <= math.MaxInt64:
-		return Int(int64(mantissa))
+		return n.whole(int64(mantissa))
 	case exp < 0 && exp >= -18 && mantissa < 1e18:
 		return fraction(mantissa, exp, n.negative)
 	default:
 		return n.wide()
 	}
+}
+
+// whole returns a whole number: as a decimal if it was written as one, for that is how Java divides it.
+func (n digits) whole(i int64) Value {
+	v := Int(i)
+	if n.exponent != 0 || strings.IndexByte(n.text, '.') >= 0 {
+		v.kind = decimal
+	}
+	return v
 }
 
 // mantissa returns the digits as a whole number and the power of ten that it is to be multiplied by, unless there
@@ -121,7 +130,7 @@ func (n digits) mantissa() (mantissa uint64, exp int, ok bool) {
 
 func (n digits) wide() Value {
 	if strings.Trim(n.text, "0.") == "" {
-		return Int(0)
+		return n.whole(0)
 	}
 	v := Value{kind: wide, text: n.text}
 	if n.exponent != 0 {
@@ -206,16 +215,26 @@ func compareNumbers(a, b Value) int {
 	switch {
 	case a.kind == integer && b.kind == integer:
 		return cmp.Compare(a.int(), b.int())
-	case a.kind == double && b.kind == integer:
-		return -compareIntDouble(b.int(), a.double())
-	case a.kind == integer && b.kind == double:
-		return compareIntDouble(a.int(), b.double())
-	case a.kind == double || b.kind == double:
-		return cmp.Compare(a.float(), b.float())
+	case b.kind == double:
+		return a.compareDouble(b.double())
+	case a.kind == double:
+		return -b.compareDouble(a.double())
 	case a.kind == wide || b.kind == wide:
 		return compareWide(a, b)
 	default:
 		return compareFractions(a, b)
+	}
+}
+
+// compareDouble compares a number with a double.
+func (v Value) compareDouble(f float64) int {
+	switch {
+	case math.IsInf(f, 0) && v.kind != double:
+		return cmp.Compare(0, f)
+	case v.kind == integer, v.kind == decimal && v.exp == 0:
+		return compareIntDouble(v.int(), f)
+	default:
+		return cmp.Compare(v.float(), f)
 	}
 }
 
@@ -236,9 +255,9 @@ func compareIntDouble(i int64, f float64) int {
 // compareWide compares exact numbers by their digits. A wide number is not zero.
 func compareWide(a, b Value) int {
 	switch {
-	case a.bits == 0 && a.kind == integer:
+	case a.bits == 0 && a.kind != wide:
 		return -sign(b)
-	case b.bits == 0 && b.kind == integer:
+	case b.bits == 0 && b.kind != wide:
 		return sign(a)
 	}
 	var x, y [20]byte
@@ -299,6 +318,9 @@ func (v Value) appendNumber(b []byte) []byte {
 		return append(b, v.text...)
 	case integer:
 		return strconv.AppendInt(b, v.int(), 10)
+	}
+	if v.exp == 0 {
+		return append(strconv.AppendInt(b, v.int(), 10), ".0"...)
 	}
 	if v.int() < 0 {
 		b = append(b, '-')

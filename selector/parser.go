@@ -88,7 +88,7 @@ func (p *parser) expected(what string) error {
 // take steps past a word, which must be next.
 func (p *parser) take(word string) error {
 	if !p.token.is(word) {
-		return p.expected(word)
+		return p.expected(shown(word))
 	}
 	return p.advance()
 }

@@ -8,7 +8,7 @@ import (
 // Value is what a message has under a name. The zero Value is NULL. Numbers are exact but for doubles: see [Number].
 type Value struct {
 	kind kind
-	exp  int8   // of a decimal: -18 to -1
+	exp  int8   // of a decimal: -18 to 0
 	bits uint64 // a boolean, an int64, the mantissa of a decimal, the bits of a double, the sign of a wide number
 	text string // a text, or the digits of a wide number
 }
@@ -20,7 +20,7 @@ const (
 	null kind = iota
 	boolean
 	integer // an int64
-	decimal // an int64 below 10^18 and a power of ten: no whole number, no zeros at the end
+	decimal // an int64 and a power of ten; below 10^18 and without zeros at the end if it is no whole number
 	wide    // digits, with point and exponent, that fit none of the two
 	double
 	text
@@ -58,6 +58,9 @@ func (v Value) int() int64      { return int64(v.bits) }
 func (v Value) bool() bool      { return v.bits != 0 }
 func (v Value) double() float64 { return math.Float64frombits(v.bits) }
 func (v Value) isNumber() bool  { return v.kind >= integer && v.kind <= double }
+
+// isWhole tells whether v is a whole number of 64 bits, however it is written.
+func (v Value) isWhole() bool { return v.kind == integer || v.kind == decimal && v.exp == 0 }
 
 // asNumber reads a value as a number: NULL if it is none.
 func (v Value) asNumber() Value {
