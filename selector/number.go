@@ -150,64 +150,57 @@ func fraction(mantissa uint64, exp int, negative bool) Value {
 	return Value{kind: decimal, exp: int8(exp), bits: uint64(m)}
 }
 
-// digits returns an exact number, not zero, in writing. buf is where the digits go if they have to be written.
-func (v Value) digits(buf *[20]byte) digits {
+// reader reads the digits of an exact number that is not zero, from the first that is not a zero.
+type reader struct {
+	order int    // the power of ten below which the number is
+	text  string // what is left of a wide number
+	rest  uint64 // what is left of another
+	unit  uint64 // that of its next digit, 0 at the end
+}
+
+func (v Value) reader() reader {
 	if v.kind == wide {
 		n, _ := scanNumber(v.text)
-		n.negative = v.bool()
-		return n
+		return n.reader()
 	}
-	s := strconv.AppendUint(buf[:0], magnitude(v.int()), 10)
-	return digits{negative: v.int() < 0, text: string(s), point: len(s), exponent: int(v.exp)}
+	r := reader{order: 1 + int(v.exp), rest: magnitude(v.int()), unit: 1}
+	for r.rest/r.unit >= 10 {
+		r.unit *= 10
+		r.order++
+	}
+	return r
 }
 
-// significant returns the digits from the first that is not zero, and the power of ten below which the number is.
-func (n digits) significant() (text string, order int) {
-	order = n.point + n.exponent
-	for i := range len(n.text) {
-		switch n.text[i] {
-		case '0':
-			order--
-		case '.':
-		default:
-			return n.text[i:], order
+func (n digits) reader() reader {
+	r := reader{order: n.point + n.exponent, text: n.text}
+	for r.text[0] == '0' || r.text[0] == '.' {
+		if r.text[0] == '0' {
+			r.order--
 		}
+		r.text = r.text[1:]
 	}
-	return "", 0
+	return r
 }
 
-// compareDigits compares numbers that are not zero by their digits.
-func compareDigits(a, b digits) int {
-	if a.negative != b.negative {
-		if a.negative {
-			return -1
-		}
-		return 1
-	}
-	s, order := a.significant()
-	t, other := b.significant()
-	c := cmp.Compare(order, other)
-	for c == 0 && (s != "" || t != "") {
-		var x, y byte
-		x, s = nextDigit(s)
-		y, t = nextDigit(t)
-		c = cmp.Compare(x, y)
-	}
-	if a.negative {
-		return -c
-	}
-	return c
-}
+func (r *reader) isDone() bool { return r.unit == 0 && r.text == "" }
 
-// nextDigit takes a digit off a text, '0' at its end.
-func nextDigit(s string) (byte, string) {
-	if s != "" && s[0] == '.' {
-		s = s[1:]
+// next returns the next digit, 0 at the end.
+func (r *reader) next() uint64 {
+	if r.unit > 0 {
+		digit := r.rest / r.unit
+		r.rest %= r.unit
+		r.unit /= 10
+		return digit
 	}
-	if s == "" {
-		return '0', ""
+	if r.text != "" && r.text[0] == '.' {
+		r.text = r.text[1:]
 	}
-	return s[0], s[1:]
+	if r.text == "" {
+		return 0
+	}
+	digit := uint64(r.text[0] - '0')
+	r.text = r.text[1:]
+	return digit
 }
 
 // compareNumbers compares two numbers: exactly, but for a double with a fraction in decimal, which is rounded.
@@ -252,16 +245,17 @@ func compareIntDouble(i int64, f float64) int {
 	return cmp.Compare(whole, f)
 }
 
-// compareWide compares exact numbers by their digits. A wide number is not zero.
+// compareWide compares exact numbers by their digits.
 func compareWide(a, b Value) int {
-	switch {
-	case a.bits == 0 && a.kind != wide:
-		return -sign(b)
-	case b.bits == 0 && b.kind != wide:
-		return sign(a)
+	if c := cmp.Compare(sign(a), sign(b)); c != 0 {
+		return c
 	}
-	var x, y [20]byte
-	return compareDigits(a.digits(&x), b.digits(&y))
+	x, y := a.reader(), b.reader() // one is wide, so that neither is zero
+	c := cmp.Compare(x.order, y.order)
+	for c == 0 && !(x.isDone() && y.isDone()) {
+		c = cmp.Compare(x.next(), y.next())
+	}
+	return c * sign(a)
 }
 
 // compareFractions compares whole numbers and decimals in 128 bits.
@@ -302,9 +296,15 @@ func (v Value) float() float64 {
 		if m := v.int(); m < 1<<53 && m > -1<<53 {
 			return float64(m) / float64(pow10(-int(v.exp))) // both are exact, so the quotient is rounded once
 		}
+	case wide:
+		f, _ := strconv.ParseFloat(v.text, 64) // out of range it is infinite
+		if v.bool() {
+			return -f
+		}
+		return f
 	}
-	var buf [48]byte
-	f, _ := strconv.ParseFloat(string(v.appendNumber(buf[:0])), 64) // out of range it is infinite
+	var buf [24]byte
+	f, _ := strconv.ParseFloat(string(v.appendNumber(buf[:0])), 64)
 	return f
 }
 
