@@ -170,12 +170,19 @@ func findPlace(s Store, after uint64, id string, zones *schedule.Zones) ([]nameH
 func (c *core) searchID(conn *Conn, id string) { c.search(conn, c.findID(id, func() {})) }
 
 // findID looks for an id at all destinations: first as a place, as what waits may get a name and never loses it, and then
-// as a name. What it came upon is in c.hits for then.
+// as a name. What it came upon is in c.hits for then. Shards where nothing waits are not looked at: a look at each of them
+// costs more than the one that finds it.
 func (c *core) findID(id string, then func()) load {
+	var waiting []store.Shard
+	for shard := range c.agendas {
+		if c.agendas[shard].account.Count > 0 {
+			waiting = append(waiting, store.Shard(shard))
+		}
+	}
 	return func(s Store, after uint64) (func(), error) {
 		placed, err := findPlace(s, after, id, c.zones)
 		var named []nameHit
-		for shard := range store.Shard(store.Shards) {
+		for _, shard := range waiting {
 			if err != nil {
 				return nil, err
 			}
