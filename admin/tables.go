@@ -30,6 +30,7 @@ func brokerMetrics() []metric[broker.Stats] {
 		{"messages_redelivered_total", "Messages given to consumers that had been given out before.", counter, "", func(s *s) float64 { return float64(s.Redelivered) }},
 		{"messages_acked_total", "Deliveries acknowledged.", counter, "", func(s *s) float64 { return float64(s.Acked) }},
 		{"messages_nacked_total", "Deliveries refused by NACK.", counter, "", func(s *s) float64 { return float64(s.Nacked) }},
+		{"messages_browsed_total", "Messages shown to browsers, which take nothing.", counter, "", func(s *s) float64 { return float64(s.Browsed) }},
 		{"messages_recovered_total", "Deliveries put back by RECOVER.", counter, "", func(s *s) float64 { return float64(s.Recovered) }},
 		{"messages_returned_total", "Deliveries given back by a connection or subscription that ended.", counter, "", func(s *s) float64 { return float64(s.Returned) }},
 		{"messages_expired_total", "Messages that were no longer wanted before somebody took them.", counter, "", func(s *s) float64 { return float64(s.Expired) }},

@@ -64,10 +64,12 @@ type backlog struct {
 	// shown to a consumer only up to it, so that after a crash it is known which
 	// messages may have been seen. before is what it was at the start.
 	seen, before [store.Priorities]store.Seq
-	drops        int // since the heads were last worked out
+	newest       store.Seq // the last that took a place here
+	drops        int       // since the heads were last worked out
 
 	flight    flightList
 	consumers []*subscription
+	browsers  []*browser
 	turn      int // the consumer whose turn it is
 
 	dirty     bool // in core.dirty: may have something to dispatch

@@ -58,8 +58,9 @@ type held struct {
 
 // unwritten is a message in the outbox.
 type unwritten struct {
-	d    *delivery
-	size int64
+	d     *delivery // nil of one that a browser was shown
+	shown *Message  // that one
+	size  int64
 }
 
 // ID is unique among the connections of one run.

@@ -25,6 +25,9 @@ func (c *core) dispatch(q *backlog) {
 	}
 	c.eased(q)
 	c.refill(q)
+	for _, b := range q.browsers {
+		c.browse(q, b)
+	}
 }
 
 // showable tells whether a stored message may be seen by a consumer: it is on disk, and so is the mark
@@ -146,6 +149,10 @@ func (c *core) wrote(conn *Conn) {
 	for ; n > 0 && conn.unwritten.len() > 0; n-- {
 		u := conn.unwritten.popFront()
 		conn.unwrittenBytes -= u.size
+		if u.d == nil {
+			c.unhold(u.shown)
+			continue
+		}
 		u.d.written = true
 		if u.d.sub.auto() && !u.d.settled {
 			c.acknowledge(u.d)

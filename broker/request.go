@@ -107,6 +107,8 @@ type SubscribeOp struct {
 	NoLocal bool
 	// Selector is that of a durable subscription, by which it is told whether it changed.
 	Selector string
+	// Browse looks at the queue From and takes nothing; nil: it is consumed.
+	Browse *BrowseOp
 	// Tag is the session's own, given back in Output.Tag.
 	Tag any
 }
@@ -150,6 +152,8 @@ const (
 	OutputError
 	// OutputClose ends a connection in good order.
 	OutputClose
+	// OutputBrowserEnd tells a browser that it was shown all.
+	OutputBrowserEnd
 )
 
 // Output is one thing that the loop has for a connection.
@@ -166,6 +170,8 @@ type Output struct {
 	Tag     any // SubscribeOp.Tag
 	// SubNumber and Number name the delivery in an ACK, see AckOp.
 	SubNumber, Number uint64
+	// Seq is the number of the message in the queue that it is browsed in, which rises with each that comes; else 0.
+	Seq uint64
 	// Deliveries is the number of earlier deliveries of this message.
 	Deliveries  uint32
 	Redelivered bool

@@ -27,6 +27,7 @@ import (
 //	connect c ... [user= client=], disconnect c [receipt=r], vanish c    sessions; vanish is a lost connection
 //	sub c key dest [mode= window= octets=]           mode: auto, client or individual
 //	    [durable=name shared=name nolocal=true selector=s]
+//	    [browse=all|from BODY|tail|follow]
 //	unsub c key [receipt=r durable=name]
 //	send c dest body [receipt= persistent= priority= delay= at= size= times= id=]
 //	ack|nack c [sub.number | id=text sub=key | msg=body sub=key | mid=id | invalid=text] [tx=n receipt=r credit=n]
@@ -43,7 +44,7 @@ import (
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
 		synctest.Test(t, func(t *testing.T) {
-			s := &script{t: t, w: newWorld(t, Options{}), seen: map[string]*Message{}}
+			s := &script{t: t, w: newWorld(t, Options{}), seen: map[string]*Message{}, seqs: map[string]uint64{}}
 			defer func() { s.w.stop() }()
 			datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string { return s.run(d) })
 		})
@@ -55,6 +56,7 @@ type script struct {
 	w     *world
 	batch []Op                // of a request that is put together, nil when there is none
 	seen  map[string]*Message // by body
+	seqs  map[string]uint64   // of what browsers saw
 }
 
 func (s *script) run(d *datadriven.TestData) string {
@@ -151,7 +153,8 @@ func (s *script) ask(cmd string, c *client, w words, input string) bool {
 	case "sub":
 		op.Kind = OpSubscribe
 		op.Subscribe = &SubscribeOp{
-			ID: w.args[1], Text: w.args[2], From: address(w.args[2]), Mode: modes[w.named["mode"]],
+			Browse: s.browseOp(w),
+			ID:     w.args[1], Text: w.args[2], From: address(w.args[2]), Mode: modes[w.named["mode"]],
 			Window: w.num("window"), WindowBytes: int64(w.num("octets")),
 			Durable: c.subscriptionName(w.named["durable"]), Shared: c.subscriptionName(w.named["shared"]),
 			NoLocal: w.named["nolocal"] == "true", Selector: w.named["selector"],
@@ -336,8 +339,25 @@ func (s *script) report(out *strings.Builder) {
 			fmt.Fprintf(out, "%s < %s\n", name, show(o))
 			if o.Kind == OutputMessage {
 				s.seen[string(o.Message.Body)] = o.Message
+				s.seqs[string(o.Message.Body)] = o.Seq
 			}
 		}
+	}
+}
+
+// browseOp reads browse=all, follow, tail, or the body of a message that was seen by a browser.
+func (s *script) browseOp(w words) *BrowseOp {
+	switch how := w.named["browse"]; how {
+	case "":
+		return nil
+	case "all":
+		return &BrowseOp{}
+	case "follow":
+		return &BrowseOp{Follow: true}
+	case "tail":
+		return &BrowseOp{Follow: true, Tail: true}
+	default:
+		return &BrowseOp{From: s.seqs[how]}
 	}
 }
 

@@ -93,6 +93,7 @@ func (c *core) publish(d *destination, m *Message) {
 // enqueue gives m the place seq in a queue.
 func (c *core) enqueue(q *backlog, m *Message, seq store.Seq) {
 	e := entry{msg: m, seq: seq}
+	q.newest = max(q.newest, seq)
 	inside := q.covers(placeOf(&e)) && !c.leftOut(q)
 	if m.Persistent || m.owner != 0 || !inside {
 		c.storeRef(q, &e)

@@ -22,6 +22,7 @@ type Stats struct {
 	Blocked                      uint64 // SENDs that had to wait for a watermark or a slow consumer
 	Refused                      uint64 // of these, those that were refused in the end
 	SlowConsumers                uint64 // disconnected
+	Browsed                      uint64 // messages shown to browsers
 	UnknownDurables              uint64 // UNSUBSCRIBEs of durable subscriptions that did not exist
 	Rounds, Batches              uint64
 

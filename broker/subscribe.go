@@ -31,7 +31,11 @@ func (c *core) subscribe(conn *Conn, op *SubscribeOp) *Error {
 	s.window = min(s.window, c.opt.MaxWindow)
 	s.windowBytes = min(s.windowBytes, c.opt.MaxWindowBytes)
 	s.q = q
-	s.q.consumers = append(s.q.consumers, s)
+	if op.Browse != nil {
+		c.openBrowser(q, s)
+	} else {
+		s.q.consumers = append(s.q.consumers, s)
+	}
 	if s.auto() {
 		conn.auto = true
 		conn.eager.Store(true) // what is written is settled by that
@@ -55,9 +59,16 @@ func (c *core) sourceOf(conn *Conn, op *SubscribeOp) (*backlog, *Error) {
 	if err != nil {
 		return nil, err
 	}
+	if op.Browse != nil && d.addr.Kind == Topic {
+		c.forget(d)
+		return nil, &Error{Kind: KindInvalid, Message: "there is nothing to browse in " + d.text + ": a topic keeps nothing"}
+	}
 	if d.addr.Kind != Topic {
 		if err := d.refuses(conn); err != nil {
 			return nil, err
+		}
+		if op.Browse != nil {
+			return d.queue, nil
 		}
 		return d.queue, c.full(d)
 	}
@@ -95,6 +106,10 @@ func (c *core) endSubscription(s *subscription) {
 	s.ended = true
 	delete(s.conn.subs, s.op.ID)
 	q := s.q
+	if s.browser != nil {
+		c.closeBrowser(q, s)
+		return
+	}
 	q.consumers = slices.DeleteFunc(q.consumers, func(o *subscription) bool { return o == s })
 	q.turn = 0
 	c.mark(q)
@@ -183,7 +198,10 @@ func (c *core) detach(conn *Conn) {
 		}
 	}
 	for i := range conn.unwritten.len() {
-		if d := conn.unwritten.at(i).d; d.sub.auto() && !d.settled {
+		u := conn.unwritten.at(i)
+		if d := u.d; d == nil {
+			c.unhold(u.shown)
+		} else if d.sub.auto() && !d.settled {
 			ds = append(ds, d)
 		}
 	}

@@ -4,10 +4,11 @@ import "sort"
 
 // subscription is a consumer.
 type subscription struct {
-	conn   *Conn
-	op     *SubscribeOp
-	number uint64 // of the connection's subscriptions, from 1
-	q      *backlog
+	conn    *Conn
+	op      *SubscribeOp
+	number  uint64 // of the connection's subscriptions, from 1
+	q       *backlog
+	browser *browser // nil: it consumes
 
 	window      int   // deliveries that may be outstanding; auto: unbounded but for the outbox
 	windowBytes int64 // and their octets
@@ -36,12 +37,7 @@ func (s *subscription) open(c *core) bool {
 	if s.ended || s.conn.ended || s.after > c.durable || c.drained {
 		return false
 	}
-	if s.conn.unwrittenBytes >= c.opt.OutboxBytes {
-		s.conn.full = true
-		s.conn.eager.Store(true)
-		if s.conn.written.Load() > 0 {
-			c.again = true // it may have been told before we waited for it
-		}
+	if !s.conn.hasRoom(c) {
 		return false
 	}
 	unbounded := s.auto() && s.op.Window == 0 && s.op.WindowBytes == 0
@@ -49,6 +45,19 @@ func (s *subscription) open(c *core) bool {
 		return false
 	}
 	return c.loans.affords(s)
+}
+
+// hasRoom tells whether the outbox has room for a message, or has the connection tell when it has.
+func (conn *Conn) hasRoom(c *core) bool {
+	if conn.unwrittenBytes < c.opt.OutboxBytes {
+		return true
+	}
+	conn.full = true
+	conn.eager.Store(true)
+	if conn.written.Load() > 0 {
+		c.again = true // it may have been told before we waited for it
+	}
+	return false
 }
 
 // find returns the pending delivery of that number, nil when there is none.

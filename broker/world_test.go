@@ -251,6 +251,8 @@ func show(o Output) string {
 		return fmt.Sprintf("ERROR %s: %s", o.Err.Kind, o.Err.Message)
 	case OutputClose:
 		return "CLOSE"
+	case OutputBrowserEnd:
+		return fmt.Sprintf("BROWSER END %d", o.SubNumber)
 	}
 	return "?"
 }

@@ -13,6 +13,7 @@ type rendering struct {
 	head []byte // destination, and the name of message-id
 	tail []byte // the end of that line, subscription, and the beginning of ack
 	ack  bool
+	seq  string // the header that has the number of a browsed message, empty for none
 }
 
 // newRendering prepares the MESSAGEs of a subscription. Destination and shown, the subscription header or nil
@@ -31,6 +32,18 @@ func newRendering(v frames.Version, conn uint64, destination, shown []byte, mode
 		r.tail = append(strconv.AppendUint(r.tail, conn, 36), '-')
 	}
 	return r
+}
+
+// appendBrowserEnd appends the MESSAGE without a body that ends what a browser is shown, up to its NUL.
+func (r *rendering) appendBrowserEnd(dst []byte, out *broker.Output) []byte {
+	dst = append(append(dst, "MESSAGE\n"...), r.head...)
+	dst = append(dst, "browser-end."...)
+	dst = strconv.AppendUint(dst, out.SubNumber, 36)
+	tail := r.tail
+	if r.ack {
+		tail = tail[:bytes.LastIndexByte(tail, '\n')+1] // there is nothing to acknowledge
+	}
+	return append(append(dst, tail...), "browser:end\n\n\x00"...)
 }
 
 // appendMessage appends a MESSAGE for a session of version v up to its header block: our own headers first, each
@@ -62,6 +75,9 @@ func (r *rendering) appendMessage(dst []byte, v frames.Version, out *broker.Outp
 	if !m.HasTimestamp {
 		dst = append(dst, "timestamp:"...)
 		dst = append(strconv.AppendInt(dst, m.Timestamp, 10), '\n')
+	}
+	if out.Seq != 0 && r.seq != "" {
+		dst = frames.AppendHeader(dst, v, r.seq, strconv.FormatUint(out.Seq, 10))
 	}
 	if m.DeliverAt != 0 {
 		dst = appendTime(dst, m.DeliverAt)

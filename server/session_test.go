@@ -168,7 +168,7 @@ func TestWhatThisVersionLacksIsRefusedWhereItWouldChangeDelivery(t *testing.T) {
 		"redelivery-limit:0", "dedup-id:d", "_AMQ_DUPL_ID:d", "JMSXGroupID:g", "message_group:g", "retain:set", "reply-to:/temp-queue/x",
 	}
 	subscribe := []string{
-		"selector:a = 1", "browser:true", "exclusive:true", "activemq.priority:5", "activemq.retroactive:true",
+		"selector:a = 1", "exclusive:true", "activemq.priority:5", "activemq.retroactive:true",
 		"redelivery-delay:0", "activemq.maximumRedeliveries:3",
 	}
 	harmlessOnQueues := []string{"no-local:True", "activemq.noLocal:1", "durable:true", "persistent:true", "activemq.subscriptionName:n", "activemq.subcriptionName:n", "durable-subscription-name:n", "shared:true"}

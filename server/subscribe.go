@@ -41,7 +41,12 @@ func (s *session) subscribe(f *frames.Frame) error {
 	if op.Window, op.WindowBytes, err = window(f); err != nil {
 		return err
 	}
+	seq, err := s.browserOptions(f, op)
+	if err != nil {
+		return err
+	}
 	sub := &subscription{text: text, rendering: newRendering(s.version, s.id, raw, shown, op.Mode)}
+	sub.seq = seq
 	op.Tag = sub
 	if s.subs == nil {
 		s.subs = make(map[string]*subscription)

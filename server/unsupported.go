@@ -57,7 +57,6 @@ func sendFeature(name, value string) (what string, asked bool) {
 func subscribeFeatures() []feature {
 	return []feature{
 		{"selector", "selectors", blank},
-		{"browser", "queue browsers", emptyOrFalse},
 		{"exclusive", "exclusive consumers", emptyOrFalse},
 		{"activemq.exclusive", "exclusive consumers", emptyOrFalse},
 		{"x-priority", "priorities of consumers", emptyOrZero},

@@ -139,6 +139,12 @@ func (w *writer) render(out *broker.Output) (final bool) {
 		w.buf.octets = out.Tag.(*subscription).appendMessage(w.buf.octets, w.version, out)
 		w.sent[frames.Message]++
 		return false
+	case broker.OutputBrowserEnd:
+		w.buf.octets = out.Tag.(*subscription).appendBrowserEnd(w.buf.octets, out)
+		w.sent[frames.Message]++
+		w.buf.answers++
+		w.end(false)
+		return false
 	case broker.OutputReceipt:
 		w.buf.octets = appendReceipt(w.buf.octets, w.version, out)
 		w.sent[frames.Receipt]++
