@@ -70,7 +70,10 @@ type backlog struct {
 	flight    flightList
 	consumers []*subscription
 	browsers  []*browser
-	turn      int // the consumer whose turn it is
+	turn      int           // the consumer whose turn it is, if they are not ranked
+	ranked    bool          // their priorities differ
+	master    *subscription // the exclusive consumer that gets all, nil if none is exclusive
+	joined    uint64        // consumers so far
 
 	dirty     bool // in core.dirty: may have something to dispatch
 	touched   bool // in core.touched: account changed in this round

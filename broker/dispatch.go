@@ -63,9 +63,9 @@ func (c *core) raiseSeen(q *backlog, priority uint8, to store.Seq) {
 
 // nextOpen returns the consumer whose turn it is among those with room, nil when there is none.
 func (q *backlog) nextOpen(c *core) *subscription {
-	n := len(q.consumers)
+	n, begin := len(q.consumers), q.begin()
 	for i := range n {
-		at := q.turn + i
+		at := begin + i
 		if at >= n {
 			at -= n
 		}
@@ -84,7 +84,7 @@ func (c *core) deliver(q *backlog, s *subscription) {
 	s.issued++
 	d.number = s.issued
 	q.flight.push(d)
-	q.turn++
+	q.served(s)
 	conn := s.conn
 	m := d.e.msg
 	if m.UserID != "" {

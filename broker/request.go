@@ -103,6 +103,10 @@ type SubscribeOp struct {
 	Durable SubscriptionName
 	// Shared names a backlog of the topic From that all who give the same name share, for as long as one of them is there.
 	Shared SubscriptionName
+	// Priority: consumers of a higher one are served first, as long as they have room. 0 is that of most.
+	Priority int32
+	// Exclusive: of the consumers that ask for it one gets all, and no other anything, until it leaves.
+	Exclusive bool
 	// NoLocal leaves out what the connection itself sends to the topic From.
 	NoLocal bool
 	// Selector is that of a durable subscription, by which it is told whether it changed.

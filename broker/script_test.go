@@ -27,7 +27,7 @@ import (
 //	connect c ... [user= client=], disconnect c [receipt=r], vanish c    sessions; vanish is a lost connection
 //	sub c key dest [mode= window= octets=]           mode: auto, client or individual
 //	    [durable=name shared=name nolocal=true selector=s]
-//	    [browse=all|from BODY|tail|follow]
+//	    [browse=all|from BODY|tail|follow exclusive=true rank=n]
 //	unsub c key [receipt=r durable=name]
 //	send c dest body [receipt= persistent= priority= delay= at= size= times= id=]
 //	ack|nack c [sub.number | id=text sub=key | msg=body sub=key | mid=id | invalid=text] [tx=n receipt=r credit=n]
@@ -157,6 +157,7 @@ func (s *script) ask(cmd string, c *client, w words, input string) bool {
 			ID:     w.args[1], Text: w.args[2], From: address(w.args[2]), Mode: modes[w.named["mode"]],
 			Window: w.num("window"), WindowBytes: int64(w.num("octets")),
 			Durable: c.subscriptionName(w.named["durable"]), Shared: c.subscriptionName(w.named["shared"]),
+			Priority: int32(w.num("rank")), Exclusive: w.named["exclusive"] == "true",
 			NoLocal: w.named["nolocal"] == "true", Selector: w.named["selector"],
 		}
 	case "unsub":

@@ -34,7 +34,7 @@ func (c *core) subscribe(conn *Conn, op *SubscribeOp) *Error {
 	if op.Browse != nil {
 		c.openBrowser(q, s)
 	} else {
-		s.q.consumers = append(s.q.consumers, s)
+		q.join(s)
 	}
 	if s.auto() {
 		conn.auto = true
@@ -110,8 +110,7 @@ func (c *core) endSubscription(s *subscription) {
 		c.closeBrowser(q, s)
 		return
 	}
-	q.consumers = slices.DeleteFunc(q.consumers, func(o *subscription) bool { return o == s })
-	q.turn = 0
+	q.part(s)
 	c.mark(q)
 	switch {
 	case q.tap == nil || len(q.consumers) > 0:

@@ -8,6 +8,7 @@ type subscription struct {
 	op      *SubscribeOp
 	number  uint64 // of the connection's subscriptions, from 1
 	q       *backlog
+	joined  uint64   // the how many-th consumer of q it is
 	browser *browser // nil: it consumes
 
 	window      int   // deliveries that may be outstanding; auto: unbounded but for the outbox
@@ -34,7 +35,7 @@ func (s *subscription) auto() bool { return s.op.Mode == AckAuto }
 
 // open tells whether a message can be delivered now.
 func (s *subscription) open(c *core) bool {
-	if s.ended || s.conn.ended || s.after > c.durable || c.drained {
+	if s.ended || s.conn.ended || s.after > c.durable || c.drained || s.barred() {
 		return false
 	}
 	if !s.conn.hasRoom(c) {

@@ -168,7 +168,7 @@ func TestWhatThisVersionLacksIsRefusedWhereItWouldChangeDelivery(t *testing.T) {
 		"redelivery-limit:0", "dedup-id:d", "_AMQ_DUPL_ID:d", "JMSXGroupID:g", "message_group:g", "retain:set", "reply-to:/temp-queue/x",
 	}
 	subscribe := []string{
-		"selector:a = 1", "exclusive:true", "activemq.priority:5", "activemq.retroactive:true",
+		"selector:a = 1", "activemq.retroactive:true",
 		"redelivery-delay:0", "activemq.maximumRedeliveries:3",
 	}
 	harmlessOnQueues := []string{"no-local:True", "activemq.noLocal:1", "durable:true", "persistent:true", "activemq.subscriptionName:n", "activemq.subcriptionName:n", "durable-subscription-name:n", "shared:true"}
@@ -224,11 +224,16 @@ func TestSubscribe(t *testing.T) {
 		{frames.V12, "id:1\ncredit:0\n", broker.SubscribeOp{ID: "1", Text: "/queue/a", From: q, Window: 1}},
 		{frames.V12, "id:1\nconsumer-window-size:100\n", broker.SubscribeOp{ID: "1", Text: "/queue/a", From: q, WindowBytes: 100}},
 		{frames.V12, "id:1\nconsumer-window-size:0\n", broker.SubscribeOp{ID: "1", Text: "/queue/a", From: q, Window: 1}},
+		{frames.V12, "id:1\nexclusive:True\nconsumer-priority:7\n", broker.SubscribeOp{ID: "1", Text: "/queue/a", From: q, Exclusive: true, Priority: 7}},
+		{frames.V12, "id:1\nactivemq.exclusive:1\nx-priority:-3\nactivemq.priority:9\n", broker.SubscribeOp{ID: "1", Text: "/queue/a", From: q, Exclusive: true, Priority: -3}},
+		{frames.V12, "id:1\nexclusive:0\nx-priority:\nactivemq.priority:9\n", broker.SubscribeOp{ID: "1", Text: "/queue/a", From: q, Priority: 9}},
 		{frames.V12, "id:1\nconsumer-window-size:-1\n", broker.SubscribeOp{ID: "1", Text: "/queue/a", From: q}},
 	} {
 		s := newTestSession(c.v, Options{})
 		compare(t, feed(t, s, "SUBSCRIBE\ndestination:/queue/a\n"+c.headers+"\n^@"), []broker.Op{{Kind: broker.OpSubscribe, Subscribe: &c.want}})
 	}
+	refused(t, newTestSession(frames.V12, Options{}), "SUBSCRIBE\nid:1\ndestination:a\nexclusive:x\n\n^@", "exclusive", `"x"`)
+	refused(t, newTestSession(frames.V12, Options{}), "SUBSCRIBE\nid:1\ndestination:a\nx-priority:high\n\n^@", "x-priority", `"high"`)
 	refused(t, newTestSession(frames.V11, Options{RequireSubscriptionID: true}), "SUBSCRIBE\ndestination:a\n\n^@", "id")
 }
 

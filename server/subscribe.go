@@ -1,6 +1,7 @@
 package server
 
 import (
+	"strconv"
 	"strings"
 
 	"footfall/auth"
@@ -33,6 +34,9 @@ func (s *session) subscribe(f *frames.Frame) error {
 	}
 	op := &broker.SubscribeOp{ID: key, Text: text, From: from}
 	if op.Mode, err = ackMode(f); err != nil {
+		return err
+	}
+	if err := rankOptions(f, op); err != nil {
 		return err
 	}
 	if err := s.topicOptions(f, op); err != nil {
@@ -74,6 +78,30 @@ func (s *session) source(h frames.Header, text string) (broker.Address, error) {
 		return from, err
 	}
 	return from, s.authorize(auth.Receive, from, text)
+}
+
+// rankOptions reads how a consumer stands to others.
+func rankOptions(f *frames.Frame, op *broker.SubscribeOp) error {
+	for _, name := range [...]string{"exclusive", "activemq.exclusive"} {
+		on, err := boolHeader(f, name)
+		if err != nil {
+			return err
+		}
+		op.Exclusive = op.Exclusive || on
+	}
+	for _, name := range [...]string{"x-priority", "activemq.priority", "consumer-priority"} {
+		text, ok := f.Header.Get(name)
+		if !ok || text == "" {
+			continue
+		}
+		n, err := strconv.ParseInt(text, 10, 32)
+		if err != nil {
+			return badHeader(f.Command, name, text, "a number from -2147483648 to 2147483647 is wanted")
+		}
+		op.Priority = int32(n)
+		break
+	}
+	return nil
 }
 
 // topicOptions reads what a SUBSCRIBE asks for of a topic. On a queue it asks for what a queue does anyway.

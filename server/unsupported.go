@@ -57,11 +57,6 @@ func sendFeature(name, value string) (what string, asked bool) {
 func subscribeFeatures() []feature {
 	return []feature{
 		{"selector", "selectors", blank},
-		{"exclusive", "exclusive consumers", emptyOrFalse},
-		{"activemq.exclusive", "exclusive consumers", emptyOrFalse},
-		{"x-priority", "priorities of consumers", emptyOrZero},
-		{"activemq.priority", "priorities of consumers", emptyOrZero},
-		{"consumer-priority", "priorities of consumers", emptyOrZero},
 		{"activemq.retroactive", "retained messages", emptyOrFalse},
 		{"redelivery-delay", "redelivery policies", empty},
 		{"redelivery-limit", "redelivery policies", empty},
