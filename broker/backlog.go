@@ -67,13 +67,16 @@ type backlog struct {
 	newest       store.Seq // the last that took a place here
 	drops        int       // since the heads were last worked out
 
-	flight    flightList
-	consumers []*subscription
-	browsers  []*browser
-	turn      int           // the consumer whose turn it is, if they are not ranked
-	ranked    bool          // their priorities differ
-	master    *subscription // the exclusive consumer that gets all, nil if none is exclusive
-	joined    uint64        // consumers so far
+	flight     flightList
+	consumers  []*subscription
+	browsers   []*browser
+	groups     map[string]*group // who gets the messages of a group
+	grouped    int               // entries in lanes that are of groups
+	regrouping bool              // a timer runs
+	turn       int               // the consumer whose turn it is, if they are not ranked
+	ranked     bool              // their priorities differ
+	master     *subscription     // the exclusive consumer that gets all, nil if none is exclusive
+	joined     uint64            // consumers so far
 
 	dirty     bool // in core.dirty: may have something to dispatch
 	touched   bool // in core.touched: account changed in this round
@@ -127,6 +130,9 @@ func (q *backlog) put(e entry) {
 
 func (q *backlog) counted(e *entry, sign int) {
 	q.count += sign
+	if e.msg.Group != "" {
+		q.grouped += sign
+	}
 	size := int64(sign) * e.msg.Size()
 	q.bytes += size
 	if e.stored() {

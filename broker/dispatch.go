@@ -4,6 +4,20 @@ import "footfall/store"
 
 // dispatch gives consumers of q what they have room for, in turn.
 func (c *core) dispatch(q *backlog) {
+	if q.grouped > 0 {
+		c.dealGroups(q)
+	} else {
+		c.deal(q)
+	}
+	c.eased(q)
+	c.refill(q)
+	for _, b := range q.browsers {
+		c.browse(q, b)
+	}
+}
+
+// deal is dispatch where no message is of a group.
+func (c *core) deal(q *backlog) {
 	for {
 		e := q.first()
 		if e == nil {
@@ -21,12 +35,7 @@ func (c *core) dispatch(q *backlog) {
 		if e.stored() && !c.showable(q, e) {
 			break
 		}
-		c.deliver(q, s)
-	}
-	c.eased(q)
-	c.refill(q)
-	for _, b := range q.browsers {
-		c.browse(q, b)
+		c.deliver(q, s, q.take(), false)
 	}
 }
 
@@ -77,11 +86,12 @@ func (q *backlog) nextOpen(c *core) *subscription {
 	return nil
 }
 
-// deliver gives the first message of q to s.
-func (c *core) deliver(q *backlog, s *subscription) {
+// deliver gives s a message that was taken out of q, which may be the first one of its group that s gets.
+func (c *core) deliver(q *backlog, s *subscription, e entry, first bool) {
 	d := c.slab.make()
-	d.q, d.sub, d.e = q, s, q.take()
+	d.q, d.sub, d.e = q, s, e
 	s.issued++
+	s.moved = c.now
 	d.number = s.issued
 	q.flight.push(d)
 	q.served(s)
@@ -104,7 +114,7 @@ func (c *core) deliver(q *backlog, s *subscription) {
 
 	o := Output{
 		Kind: OutputMessage, Message: m, Tag: s.op.Tag, SubNumber: s.number, Number: d.number,
-		Deliveries: d.e.deliveries, Redelivered: d.e.flags&entryRedelivered != 0, HideUserID: d.hidden,
+		Deliveries: d.e.deliveries, Redelivered: d.e.flags&entryRedelivered != 0, HideUserID: d.hidden, GroupFirst: first,
 	}
 	c.emit(conn, o)
 	q.dest.delivered++
@@ -137,6 +147,7 @@ func (s *subscription) hold(d *delivery) {
 
 func (s *subscription) release(c *core, d *delivery) {
 	s.outstanding--
+	s.moved = c.now
 	s.octets -= d.e.msg.Size()
 	if !s.ended {
 		c.mark(s.q)

@@ -165,7 +165,7 @@ func (c *core) backlogInvariants(q *backlog, holders map[*Message]int32, bad fun
 		if s.ended {
 			bad("%s: an ended consumer", name)
 		}
-		if e := q.first(); e != nil && !s.conn.full && s.open(c) && (!e.stored() || c.showable(q, e)) && len(c.parked) == 0 {
+		if e := q.first(); e != nil && q.grouped == 0 && !s.conn.full && s.open(c) && (!e.stored() || c.showable(q, e)) && len(c.parked) == 0 {
 			bad("%s: %v waits and consumer %s has room", name, placeOf(e), s.op.ID)
 		}
 	}

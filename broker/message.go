@@ -37,6 +37,10 @@ type Message struct {
 	// Expires is when the message is no longer wanted, in milliseconds since the epoch, 0 for never. TTL is
 	// the same counted from the time at which the loop takes the SEND, or its COMMIT; 0 for none. The earlier counts.
 	Expires, TTL int64
+	// Group names the message group, whose messages go to one consumer of a backlog; empty for none. GroupEnd says that it is the last
+	// message of that group.
+	Group    string
+	GroupEnd bool
 	// Priority is 0 to 9, the higher the sooner.
 	Priority uint8
 	// Persistent messages are on disk before anybody hears of them.
@@ -70,7 +74,7 @@ const overhead = 160
 
 // Size is about the memory that the message takes, in octets.
 func (m *Message) Size() int64 {
-	return int64(len(m.Header.Raw)+len(m.Body)+len(m.UserID)+len(m.ScheduledID)) + overhead
+	return int64(len(m.Header.Raw)+len(m.Body)+len(m.UserID)+len(m.ScheduledID)+len(m.Group)) + overhead
 }
 
 // octets is what the message counts in the account of the place where it is stored.
@@ -106,7 +110,7 @@ func (m *Message) firing(at int64) *Message {
 	f := &Message{
 		Header: m.Header, Body: m.Body, Destination: m.Destination, UserID: m.UserID, DeliverAt: at,
 		ScheduledID: m.ScheduledID, ChosenID: m.ChosenID, Expires: m.Expires, Priority: m.Priority,
-		Persistent: m.Persistent, HasLength: m.HasLength, HasTimestamp: m.HasTimestamp, Timestamp: m.Timestamp, TTL: m.TTL,
+		Persistent: m.Persistent, HasLength: m.HasLength, HasTimestamp: m.HasTimestamp, Timestamp: m.Timestamp, TTL: m.TTL, Group: m.Group, GroupEnd: m.GroupEnd,
 	}
 	f.lives(at)
 	return f

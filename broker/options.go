@@ -54,6 +54,12 @@ type Options struct {
 	Policies *Policies
 	// ExclusiveDurables refuses a second consumer of a durable subscription at a time; else they share its messages.
 	ExclusiveDurables bool
+	// MaxGroups bounds the message groups of one backlog that have a consumer of their own: 16 384. Beyond it one is
+	// forgotten of which no consumer has a message.
+	MaxGroups int
+	// GroupPatience is how long a consumer may take and acknowledge nothing, with a full window, before groups of which it has no message go to
+	// others: 10 s.
+	GroupPatience time.Duration
 	// MaxDestinations bounds the destinations that exist: 1 000 000.
 	MaxDestinations int
 	// TransactionActions and TransactionBytes bound what is settled with one open transaction: 100 000, 256 MiB.
@@ -85,6 +91,8 @@ func (o Options) withDefaults() Options {
 	def(&o.MemoryBytes, 256<<20)
 	def(&o.LentBytes, 128<<20)
 	def(&o.DiskFreeBytes, 1<<30)
+	def(&o.MaxGroups, 16_384)
+	def(&o.GroupPatience, 10*time.Second)
 	def(&o.MaxDestinations, 1_000_000)
 	def(&o.TransactionActions, 100_000)
 	def(&o.TransactionBytes, 256<<20)

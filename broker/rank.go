@@ -42,7 +42,7 @@ func (q *backlog) rank() {
 
 // begin is where the search for the next consumer begins.
 func (q *backlog) begin() int {
-	if q.ranked {
+	if q.ranked || q.turn >= len(q.consumers) {
 		return 0
 	}
 	return q.turn

@@ -23,6 +23,7 @@ import (
 //	expires  uvarint, Expires, with flagExpires; then TTL, with flagTTL
 //	texts    uvarint length and octets: Destination, UserID, ScheduledID, each with its flag
 //	job      uvarint length and octets, with flagJob: what schedule.Job.AppendBinary wrote
+//	group    uvarint length and octets, with flagGroup: - for the last message of it, else +, and the name
 //	header   the rest, the header block
 const recordVersion = 1
 
@@ -39,6 +40,9 @@ const (
 	flagExpires
 	flagJob
 	flagTTL
+	_
+	_
+	flagGroup
 )
 
 var errRecord = errors.New("broker: a stored message cannot be read")
@@ -64,6 +68,7 @@ func appendHead(dst []byte, m *Message, target store.DestinationID) []byte {
 	set(m.Expires != 0, flagExpires)
 	set(m.job != nil, flagJob)
 	set(m.TTL > 0, flagTTL)
+	set(m.Group != "", flagGroup)
 
 	dst = append(dst, recordVersion, byte(flags>>8), byte(flags), byte(m.Header.Dialect), m.Priority, m.ID.Shard)
 	dst = binary.AppendUvarint(dst, m.ID.Seq)
@@ -93,7 +98,18 @@ func appendHead(dst []byte, m *Message, target store.DestinationID) []byte {
 		job, _ := m.job.AppendBinary(nil) // never fails
 		dst = appendText(dst, string(job))
 	}
+	if m.Group != "" {
+		dst = appendText(dst, groupMark(m.GroupEnd)+m.Group)
+	}
 	return append(dst, m.Header.Raw...)
+}
+
+// groupMark comes before the name of a group.
+func groupMark(end bool) string {
+	if end {
+		return "-"
+	}
+	return "+"
 }
 
 func appendText(dst []byte, text string) []byte {
@@ -148,6 +164,11 @@ func decodeRecord(head, body []byte, blob store.Blob, zones *schedule.Zones) (*M
 			return nil, 0, fmt.Errorf("%w: %w", errRecord, err)
 		}
 		m.job = &job
+	}
+	if flags&flagGroup != 0 {
+		if text := r.text(); text != "" {
+			m.Group, m.GroupEnd = text[1:], text[:1] == groupMark(true)
+		}
 	}
 	if r.err != nil {
 		return nil, 0, r.err

@@ -176,6 +176,8 @@ type Output struct {
 	SubNumber, Number uint64
 	// Seq is the number of the message in the queue that it is browsed in, which rises with each that comes; else 0.
 	Seq uint64
+	// GroupFirst says that the consumer gets the messages of the group of this one from here on.
+	GroupFirst bool
 	// Deliveries is the number of earlier deliveries of this message.
 	Deliveries  uint32
 	Redelivered bool

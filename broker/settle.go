@@ -39,6 +39,7 @@ func (c *core) settle(d *delivery) {
 	s := d.sub
 	d.q.flight.remove(d)
 	d.settled = true
+	d.q.leaveGroup(d)
 	c.loans.end(s, d.e.msg)
 	if d.tx == 0 {
 		s.release(c, d)

@@ -111,6 +111,7 @@ func (c *core) endSubscription(s *subscription) {
 		return
 	}
 	q.part(s)
+	q.leaveGroups(s)
 	c.mark(q)
 	switch {
 	case q.tap == nil || len(q.consumers) > 0:

@@ -1,6 +1,9 @@
 package broker
 
-import "sort"
+import (
+	"sort"
+	"time"
+)
 
 // subscription is a consumer.
 type subscription struct {
@@ -18,7 +21,8 @@ type subscription struct {
 	lent        int64 // Size of what it has, also in transactions
 	starved     bool  // in loans.starved
 
-	issued  uint64 // deliveries so far
+	issued  uint64    // deliveries so far
+	moved   time.Time // when it was given something, or acknowledged it, last
 	pending ring[*delivery]
 	settled int // of pending, those already settled
 

@@ -235,6 +235,9 @@ func show(o Output) string {
 		if o.Redelivered {
 			fmt.Fprintf(&b, " redelivered:%d", o.Deliveries)
 		}
+		if o.GroupFirst {
+			b.WriteString(" group-first")
+		}
 		if o.HideUserID {
 			b.WriteString(" own-id")
 		}

@@ -11,6 +11,8 @@ const (
 	persistentHeader
 	timestampHeader
 	replyToHeader
+	groupHeader
+	groupSeqHeader
 	// read and dropped: requests to the broker
 	destinationHeader
 	transactionHeader
@@ -25,7 +27,7 @@ const (
 )
 
 // isPassedOn says whether receivers see such headers.
-func (c class) isPassedOn() bool { return c <= replyToHeader }
+func (c class) isPassedOn() bool { return c <= groupSeqHeader }
 
 // isRead says whether the value of such a header means something to the broker.
 func (c class) isRead() bool { return c > passedHeader && c < droppedHeader }
@@ -48,6 +50,10 @@ func classify(name []byte) class {
 		return timestampHeader
 	case "reply-to":
 		return replyToHeader
+	case "JMSXGroupID", "message_group":
+		return groupHeader
+	case "JMSXGroupSeq":
+		return groupSeqHeader
 	case "message-id":
 		return messageIDHeader // MESSAGE has ours, or the sender's where it begins with ID:
 
@@ -59,6 +65,8 @@ func classify(name []byte) class {
 		return droppedHeader // only a redelivery has them
 	case "browser":
 		return droppedHeader // would end a browser
+	case "JMSXGroupFirstForConsumer":
+		return droppedHeader // only the first message of a group has it
 	case "receipt-id":
 		return droppedHeader // belongs on RECEIPT
 	case "login", "passcode":
@@ -79,7 +87,7 @@ func classify(name []byte) class {
 		"expires", "ttl", "expiration", "x-message-ttl":
 		return timeHeader
 
-	case "redelivery-limit", "dedup-id", "_AMQ_DUPL_ID", "JMSXGroupID", "message_group", "retain":
+	case "redelivery-limit", "dedup-id", "_AMQ_DUPL_ID", "retain":
 		return refusedHeader
 	}
 	return passedHeader

@@ -72,6 +72,9 @@ func (r *rendering) appendMessage(dst []byte, v frames.Version, out *broker.Outp
 		dst = append(dst, "redelivered:true\nJMSXDeliveryCount:"...)
 		dst = append(strconv.AppendUint(dst, uint64(out.Deliveries), 10), '\n')
 	}
+	if out.GroupFirst {
+		dst = append(dst, "JMSXGroupFirstForConsumer:true\n"...)
+	}
 	if !m.HasTimestamp {
 		dst = append(dst, "timestamp:"...)
 		dst = append(strconv.AppendInt(dst, m.Timestamp, 10), '\n')

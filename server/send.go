@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 
 	"footfall/broker"
@@ -181,6 +182,15 @@ func readValues(f *frames.Frame, h *sendHeaders, m *broker.Message) error {
 		if m.Persistent, ok = parseBool(string(raw)); !ok {
 			return badBool(f.Command, "persistent", f.Header.Decode(raw))
 		}
+	}
+	if raw := h.values[groupHeader]; len(raw) > 0 {
+		if len(raw) > maxID {
+			return tooLong(f.Command, "JMSXGroupID", len(raw))
+		}
+		m.Group = f.Header.Decode(raw)
+		// ActiveMQ: a negative number ends the group. What is no number is a property as others are.
+		seq, err := strconv.ParseInt(string(h.values[groupSeqHeader]), 10, 64)
+		m.GroupEnd = err == nil && seq < 0
 	}
 	if raw := h.values[messageIDHeader]; raw != nil {
 		if id := f.Header.Decode(raw); shownUserID(id) {

@@ -165,7 +165,7 @@ func TestRefusedFramesNameWhatIsWrong(t *testing.T) {
 
 func TestWhatThisVersionLacksIsRefusedWhereItWouldChangeDelivery(t *testing.T) {
 	send := []string{
-		"redelivery-limit:0", "dedup-id:d", "_AMQ_DUPL_ID:d", "JMSXGroupID:g", "message_group:g", "retain:set", "reply-to:/temp-queue/x",
+		"redelivery-limit:0", "dedup-id:d", "_AMQ_DUPL_ID:d", "retain:set", "reply-to:/temp-queue/x",
 	}
 	subscribe := []string{
 		"selector:a = 1", "activemq.retroactive:true",

@@ -47,8 +47,6 @@ func sendFeature(name, value string) (what string, asked bool) {
 		return "redelivery limits", !empty(value)
 	case "dedup-id", "_AMQ_DUPL_ID":
 		return "detection of duplicates", !empty(value)
-	case "JMSXGroupID", "message_group":
-		return "message groups", !empty(value)
 	}
 	return "retained messages", !empty(value)
 }
