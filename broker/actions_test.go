@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
@@ -76,9 +75,8 @@ func (h *history) sendOp(t *rapid.T, c *modelConn, op *Op) *modelSend {
 	s.msg.Body = append(s.msg.Body, bytes.Repeat([]byte("x"), rapid.SampledFrom([]int{0, 100, 700}).Draw(t, "octets"))...)
 	s.msg.Persistent = rapid.IntRange(0, 2).Draw(t, "persistent") < 2
 	s.msg.Priority = rapid.SampledFrom([]uint8{4, 4, 4, 0, 9}).Draw(t, "priority")
-	s.msg.Delay = rapid.SampledFrom([]int64{0, 0, 0, 100, 500, 3000}).Draw(t, "delay")
+	h.timing(t, s)
 	s.msg.UserID = rapid.SampledFrom([]string{"", "", "ID:1", "ID:2"}).Draw(t, "user id")
-	s.delay = s.msg.Delay
 	op.Kind, op.To, op.Message = OpSend, s.to, s.msg
 	c.sends = append(c.sends, s)
 	return s
@@ -156,7 +154,7 @@ func (h *history) settleOp(t *rapid.T, c *modelConn, kind OpKind, tx uint64) (op
 		op.Ack = AckOp{SubNumber: d.sub.number, Number: d.number}
 	case 1:
 		// By id alone the first of its pending deliveries is meant, as a topic's on two subscriptions.
-		op.Ack = AckOp{MessageID: d.item.sent.msg.ID, Sub: d.sub.key}
+		op.Ack = AckOp{MessageID: d.id, Sub: d.sub.key}
 		if h.twice(c, d) {
 			op.Ack = AckOp{SubNumber: d.sub.number, Number: d.number}
 		}
@@ -379,14 +377,8 @@ func (h *history) restart(t *rapid.T) {
 		h.detachAll()
 	}
 	h.note("restart")
-	h.settleStep()
+	h.w.stop()
+	h.m.take(h.began, time.Now().UnixMilli())
 	h.m.restarted()
-	h.w.restart()
-}
-
-// settleStep takes in what happened so far in the step.
-func (h *history) settleStep() {
-	synctest.Wait()
-	now := time.Now().UnixMilli()
-	h.m.take(h.began, now)
+	h.w.again()
 }

@@ -36,7 +36,7 @@ func TestCrashes(t *testing.T) {
 }
 
 func newCrashHistory(t *rapid.T, tb testing.TB) *history {
-	return &history{t: t, w: newDiskWorld(t, drawOptions(t), storetest.NewDisk(tb)), m: newModel()}
+	return &history{endless: true, t: t, w: newDiskWorld(t, drawOptions(t), storetest.NewDisk(tb)), m: newModel()}
 }
 
 // tidied is a test whose cleanups are done earlier than at its end.
@@ -231,6 +231,7 @@ func (h *history) aftermath(c *cut, todo []*deed, took map[string]bool) {
 			}
 		}
 	}
+	h.m.overdue(time.Now().UnixMilli())
 	h.m.seen(c.known, took)
 	h.m.restarted()
 }
@@ -265,10 +266,8 @@ func (m *model) halfway(c *modelConn, tx uint64, done bool) {
 func (m *model) survivor(s *modelSend, uncertain bool) {
 	switch {
 	case s.msg.Timestamp == 0:
-	case s.delay > 0:
-		m.waits = append(m.waits, &modelItem{sent: s, uncertain: uncertain})
-	case s.to.Kind == Queue:
-		m.place(modelItem{sent: s, uncertain: uncertain})
+	case s.delay > 0 || s.job != nil || s.to.Kind == Queue:
+		m.taken(s, uncertain)
 	}
 }
 
@@ -284,7 +283,9 @@ func (m *model) seen(known map[*modelConn][]Output, took map[string]bool) {
 				if it.sent.body != bodyName(o.Message.Body) {
 					continue
 				}
-				it.least = max(it.least, 1)
+				if it.sent.job == nil { // else it may have been another one of its messages
+					it.least = max(it.least, 1)
+				}
 				it.most = max(it.most, o.Deliveries) + 2
 			}
 		}
@@ -311,12 +312,12 @@ func (h *history) whole(d *deed, took map[string]bool) {
 		}
 	}
 	for _, s := range d.sends {
-		if s.msg.Persistent && s.to.Kind == Queue && !took[s.body] {
+		if s.msg.Persistent && s.to.Kind == Queue && s.ttl == 0 && !took[s.body] {
 			count(h.m.has(s))
 		}
 	}
 	for _, x := range d.acks {
-		if x.item.persistent() && x.sub.from.Kind == Queue {
+		if x.item.persistent() && x.item.sent.ttl == 0 && x.item.sent.job == nil && x.sub.from.Kind == Queue {
 			count(!h.m.has(x.item.sent))
 		}
 	}

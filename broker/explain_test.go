@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"maps"
 	"slices"
 
 	"footfall/schedule"
@@ -64,9 +65,14 @@ func (m *model) delivered(c *modelConn, o Output) *modelItem {
 	}
 	var it *modelItem
 	for _, i := range s.backlog.items {
-		if i.sent.body == body && i.with == nil {
-			it = i
-			break
+		if i.sent.body != body || i.with != nil {
+			continue
+		}
+		if fits := o.Deliveries >= i.least && o.Deliveries <= i.most; fits || it == nil {
+			it = i // of several messages of a job, the first that it can be
+			if fits {
+				break
+			}
 		}
 	}
 	if it == nil {
@@ -77,7 +83,7 @@ func (m *model) delivered(c *modelConn, o Output) *modelItem {
 		m.bad("%s came with count %d, redelivered %v, not %d to %d", body, o.Deliveries, o.Redelivered, it.least, it.most)
 	}
 	it.least, it.most, it.uncertain = o.Deliveries, o.Deliveries, false
-	d := &modelDelivery{item: it, sub: s, number: o.Number, hidden: o.HideUserID}
+	d := &modelDelivery{item: it, sub: s, number: o.Number, id: o.Message.ID, hidden: o.HideUserID}
 	if !d.hidden {
 		m.distinct(c, it)
 	}
@@ -181,7 +187,7 @@ func (m *model) restful(c *modelConn, s *modelSub, starved bool) {
 	}
 }
 
-// scan counts what is in the store, by place and body, and checks that the accounts are right.
+// scan counts what is in the store, or only in memory, by place and body, and checks that the accounts are right.
 func (m *model) scan(c *core, s Store) (found map[string]int) {
 	found = map[string]int{}
 	for _, d := range c.dests {
@@ -210,6 +216,9 @@ func (m *model) scan(c *core, s Store) (found map[string]int) {
 				m.bad("%s lies before the head of %s", bodyName(msg.Body), d.text)
 			}
 		}
+		for _, e := range q.onlyInMemory() {
+			found[d.text+" "+bodyName(e.msg.Body)]++
+		}
 		for p, n := range count {
 			if q.account.Lanes[p].Count != n {
 				m.bad("the account of %s has %d of priority %d, stored are %d", d.text, q.account.Lanes[p].Count, p, n)
@@ -230,41 +239,71 @@ func (m *model) scan(c *core, s Store) (found map[string]int) {
 		for _, d := range dues {
 			found["due "+bodyName(d.Body)]++
 		}
+		for _, t := range c.agendas[sh].heap {
+			if !t.stored {
+				found["due "+bodyName(t.m.Body)]++
+			}
+		}
 	}
 	return found
 }
 
-// resolve finds out what became of the uncertain.
-func (m *model) resolve(found map[string]int) {
-	for _, q := range m.queues {
-		for _, it := range slices.Clone(q.items) {
-			if it.uncertain && found[q.name+" "+it.sent.body] == 0 {
-				m.drop(it)
-			}
-			it.uncertain = false
+func (q *backlog) onlyInMemory() (es []*entry) {
+	for i := range q.lanes {
+		for j := range q.lanes[i].len() {
+			es = append(es, q.lanes[i].at(j))
 		}
 	}
-	m.waits = slices.DeleteFunc(m.waits, func(it *modelItem) bool { return it.uncertain && found["due "+it.sent.body] == 0 })
-	for _, it := range m.waits {
-		it.uncertain = false
+	for d := q.flight.front; d != nil; d = d.next {
+		es = append(es, &d.e)
 	}
+	return slices.DeleteFunc(es, (*entry).stored)
 }
 
-// compare checks that the store holds what lives, each message in one place.
-func (m *model) compare(found map[string]int) {
-	want := func(key string, it *modelItem) {
-		if n := found[key]; n > 1 || n == 0 && it.persistent() {
-			m.bad("%s is stored %d times", key, n)
+// resolve finds out what became of the uncertain.
+func (m *model) resolve(found map[string]int) {
+	left := maps.Clone(found)
+	lost := func(key string, its []*modelItem) (gone []*modelItem) {
+		for _, uncertain := range []bool{false, true} { // what is certain first
+			for _, it := range its {
+				if it.uncertain != uncertain {
+					continue
+				}
+				if it.uncertain = false; left[key+" "+it.sent.body] <= 0 && uncertain {
+					gone = append(gone, it)
+				}
+				left[key+" "+it.sent.body]--
+			}
 		}
-		delete(found, key)
+		for _, it := range its {
+			it.anyOf = it.anyOf || slices.ContainsFunc(gone, func(o *modelItem) bool { return o.sent.body == it.sent.body })
+		}
+		return gone
 	}
 	for _, q := range m.queues {
+		for _, it := range lost(q.name, q.items) {
+			m.drop(it)
+		}
+	}
+	m.cancel(lost("due", m.waits)...)
+}
+
+// compare checks that what lives is in one place each, in the store or in memory, and nothing else.
+func (m *model) compare(found map[string]int) {
+	want := map[string]int{}
+	for _, q := range m.queues {
 		for _, it := range q.items {
-			want(q.name+" "+it.sent.body, it)
+			want[q.name+" "+it.sent.body]++
 		}
 	}
 	for _, it := range m.waits {
-		want("due "+it.sent.body, it)
+		want["due "+it.sent.body]++
+	}
+	for key := range want {
+		if found[key] != want[key] {
+			m.bad("%s is there %d times, not %d", key, found[key], want[key])
+		}
+		delete(found, key)
 	}
 	for key := range found {
 		m.bad("%s is stored and should not be", key)

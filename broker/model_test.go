@@ -36,6 +36,14 @@ type modelItem struct {
 	fired bool // as its time had come
 	since int  // the step in which it began to wait, at last
 
+	// While it waits for its time: when it is due. Of a job also the place of that on its grid, which is another after a
+	// reschedule. due stays with what took its place.
+	due, slot int64
+	expires   int64 // in ms since the epoch, 0 for never
+	left      int64 // deliveries after the next, -1 for ever
+	moved     bool  // what is due at the same time may come before it or after it
+	anyOf     bool  // of several messages of a job some are lost, so that it is not known where it stands
+
 	// The count that the next delivery shows is within these. They differ after a restart.
 	least, most uint32
 	// uncertain items may have been lost, as they were not persistent when the program ended.
@@ -47,6 +55,9 @@ type modelSend struct {
 	msg      *Message
 	body     string
 	delay    int64
+	ttl      int64  // in ms, 0 for ever
+	id       string // chosen by the sender
+	job      *modelJob
 	receipt  string
 	inCommit bool
 }
@@ -55,6 +66,7 @@ type modelDelivery struct {
 	item    *modelItem
 	sub     *modelSub
 	number  uint64
+	id      MessageID
 	written bool
 	settled bool
 	hidden  bool // it was shown under the broker's id
@@ -119,14 +131,20 @@ func (it *modelItem) before(o *modelItem) bool {
 	if p, q := it.sent.msg.Priority, o.sent.msg.Priority; p != q {
 		return p > q
 	}
+	if it.anyOf || o.anyOf {
+		return false
+	}
 	if it.step != o.step {
 		return it.step < o.step
 	}
 	if it.fired != o.fired {
 		return false
 	}
-	if it.fired && it.sent.msg.DeliverAt != o.sent.msg.DeliverAt {
-		return it.sent.msg.DeliverAt < o.sent.msg.DeliverAt
+	if it.fired && it.due != o.due {
+		return it.due < o.due
+	}
+	if it.moved || o.moved {
+		return false
 	}
 	return it.sent.msg.ID.Seq < o.sent.msg.ID.Seq
 }
@@ -285,14 +303,7 @@ func (m *model) tick(now int64) {
 			}
 		}
 	}
-	m.waits = slices.DeleteFunc(m.waits, func(it *modelItem) bool {
-		if it.sent.msg.DeliverAt > now {
-			return false
-		}
-		it.fired = true
-		m.place(*it)
-		return true
-	})
+	m.waits = slices.DeleteFunc(m.waits, func(it *modelItem) bool { return !m.fire(it, now) })
 }
 
 // place gives an item that has none its place: one in a queue, or one with each subscriber of a topic.
@@ -318,6 +329,7 @@ func (m *model) place(it modelItem) {
 
 // take finds out which SENDs were taken in this step: of each connection the first ones.
 func (m *model) take(from, now int64) {
+	var all []*modelSend
 	for _, c := range slices.Concat(m.sortedConns(), m.former) {
 		last := map[Address]uint64{}
 		for len(c.sends) > 0 && c.sends[0].msg.Timestamp != 0 {
@@ -332,14 +344,7 @@ func (m *model) take(from, now int64) {
 				}
 				last[s.to] = id
 			}
-			if s.delay <= 0 {
-				m.place(modelItem{sent: s})
-				continue
-			}
-			if s.msg.DeliverAt != s.msg.Timestamp+s.delay {
-				m.bad("%s is due at %d, not %d after %d", s.body, s.msg.DeliverAt, s.delay, s.msg.Timestamp)
-			}
-			m.waits = append(m.waits, &modelItem{sent: s})
+			all = append(all, s)
 		}
 		for _, s := range c.sends {
 			if s.msg.Timestamp != 0 {
@@ -348,6 +353,13 @@ func (m *model) take(from, now int64) {
 		}
 	}
 	m.former = slices.DeleteFunc(m.former, func(c *modelConn) bool { return len(c.sends) == 0 })
+	slices.SortStableFunc(all, func(a, b *modelSend) int {
+		return cmp.Or(cmp.Compare(a.msg.Timestamp, b.msg.Timestamp), cmp.Compare(a.msg.ID.Seq, b.msg.ID.Seq))
+	})
+	for _, s := range all {
+		m.tick(s.msg.Timestamp - 1)
+		m.taken(s, false)
+	}
 }
 
 func (m *model) sortedConns() []*modelConn {

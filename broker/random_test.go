@@ -101,6 +101,7 @@ type history struct {
 
 	blocked  uint64 // SENDs that had to wait before the step
 	oneQueue bool   // there is no other destination
+	endless  bool   // jobs do not end, and nothing scheduled has a name of its sender's
 }
 
 var (
@@ -126,7 +127,8 @@ func (h *history) everything() map[string]func(*rapid.T) {
 		"send": h.send, "send more": h.send, "burst": h.burst, "connect": h.connect, "subscribe": h.subscribe, "subscribe too": h.subscribe,
 		"unsubscribe": h.unsubscribe, "ack": h.ack, "ack more": h.ack, "nack": h.nack, "recover": h.recover, "commit": h.commit,
 		"abort": h.abort, "vanish": h.vanish, "disconnect": h.disconnect, "stall": h.stall, "write": h.write, "credit": h.credit,
-		"slow": h.slow, "slow again": h.slow, "advance": h.advance, "restart": h.restart, "disk": h.disk,
+		"slow": h.slow, "slow again": h.slow, "advance": h.advance, "advance again": h.advance, "restart": h.restart, "disk": h.disk,
+		"cancel": h.cancel, "reschedule": h.reschedule, "run now": h.runNow, "browse": h.browse,
 	}
 }
 
@@ -196,6 +198,7 @@ func (h *history) explain() (failed []*modelConn) {
 			failed = append(failed, c)
 		}
 	}
+	h.m.expire(now)
 	h.m.inOrder(all, h.strict)
 	for _, c := range h.m.sortedConns() {
 		if !c.client.stall {
@@ -288,7 +291,11 @@ func describe(op *Op) string {
 	switch op.Kind {
 	case OpSend:
 		m := op.Message
-		return fmt.Sprintf("send %s %s persistent=%v priority=%d delay=%d size=%d", op.To, bodyName(m.Body), m.Persistent, m.Priority, m.Delay, m.Size())
+		text := fmt.Sprintf("send %s %s persistent=%v priority=%d delay=%d ttl=%d id=%s size=%d", op.To, bodyName(m.Body), m.Persistent, m.Priority, m.Delay, m.TTL, m.ScheduledID, m.Size())
+		if m.Plan != nil {
+			text += fmt.Sprintf(" repeat=%+v", m.Plan.Repeat)
+		}
+		return text
 	case OpSubscribe:
 		s := op.Subscribe
 		return fmt.Sprintf("subscribe %s %s mode=%d window=%d", s.ID, s.From, s.Mode, s.Window)
@@ -356,9 +363,8 @@ func (h *history) drain() {
 	h.strict = false
 	h.detachAll()
 	h.w.b.inbox.run(func() { h.w.b.core.diskFree(1 << 40) })
-	time.Sleep(time.Minute)
-	h.finish()
-	for _, name := range queueNames {
+	h.endJobs()
+	for _, name := range append(queueNames, browsed) {
 		h.begin()
 		h.connect(nil)
 		c := h.m.conns["c"+strconv.Itoa(h.names)]
@@ -370,12 +376,12 @@ func (h *history) drain() {
 	for name, q := range h.m.queues {
 		for _, it := range q.items {
 			if !it.uncertain {
-				h.t.Fatalf("%v is left in %s", it, name)
+				h.t.Fatalf("%v is left in %s\n%s", it, name, strings.Join(h.log, "\n"))
 			}
 		}
 	}
 	for _, it := range h.m.waits {
-		h.t.Fatalf("%v still waits for its time", it)
+		h.t.Fatalf("%v still waits for its time\n%s", it, strings.Join(h.log, "\n"))
 	}
 	var memory int64
 	h.w.b.call(h.ctx(), func(c *core) { memory = c.memory })

@@ -130,6 +130,11 @@ func (w *world) start() {
 // restart ends the broker in good order and begins anew.
 func (w *world) restart() {
 	w.stop()
+	w.again()
+}
+
+// again begins anew with what stop left.
+func (w *world) again() {
 	if w.disk != nil {
 		w.use(w.disk)
 	} else {
