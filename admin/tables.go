@@ -47,6 +47,7 @@ func brokerMetrics() []metric[broker.Stats] {
 		{"messages_scheduled", "Messages that wait for their time.", gauge, "", func(s *s) float64 { return float64(s.Scheduled) }},
 		{"consumers_starved", "Consumers that get nothing more until they acknowledge, as they have their share of delivery.memory.", gauge, "", func(s *s) float64 { return float64(s.Starved) }},
 		{"lent_memory_bytes", "Octets of messages in memory that are with consumers and not acknowledged.", gauge, "", func(s *s) float64 { return float64(s.LentBytes) }},
+		{"retained_memory_bytes", "Octets of messages that topics keep for new subscribers.", gauge, "", func(s *s) float64 { return float64(s.RetainedBytes) }},
 		{"message_memory_bytes", "Octets of messages in memory.", gauge, "", func(s *s) float64 { return float64(s.MemoryBytes) }},
 		{"sessions", "Sessions that the broker knows.", gauge, "", func(s *s) float64 { return float64(s.Connections) }},
 		{"subscriptions", "Live subscriptions.", gauge, "", func(s *s) float64 { return float64(s.Subscriptions) }},

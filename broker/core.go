@@ -71,6 +71,7 @@ type core struct {
 
 	memory     int64 // Size of all messages in memory
 	memoryHigh bool
+	retained   int64 // Size of what topics keep for new subscribers
 	diskLow    bool
 	nextEvict  time.Time
 	filled     []*backlog // of queues, with something in memory, or emptied since the last look

@@ -12,11 +12,12 @@ type destination struct {
 	kept    bool    // the store knows it
 	policy  *policy // see core.policyOf
 
-	queue   *backlog                  // of a queue or a durable subscription
-	durable *durable                  // of a durable subscription
-	taps    []*tap                    // of a topic
-	shared  map[SubscriptionName]*tap // of these, those that consumers share by a name
-	slow    int                       // of taps, those that hold up producers
+	queue    *backlog                  // of a queue or a durable subscription
+	durable  *durable                  // of a durable subscription
+	taps     []*tap                    // of a topic
+	shared   map[SubscriptionName]*tap // of these, those that consumers share by a name
+	retained *Message                  // of a topic, for new subscribers
+	slow     int                       // of taps, those that hold up producers
 
 	received, delivered, acked uint64
 }
@@ -94,7 +95,7 @@ const looseBytes = 32 << 20
 
 // forget drops a topic that has no subscriber and that nothing waits for.
 func (c *core) forget(d *destination) {
-	if d.addr.Kind == Topic && len(d.taps) == 0 && !d.kept {
+	if d.addr.Kind == Topic && len(d.taps) == 0 && d.retained == nil && !d.kept {
 		delete(c.dests, d.addr)
 	}
 }

@@ -190,6 +190,7 @@ func (c *core) makeDurable(conn *Conn, op *SubscribeOp, a Address) (*destination
 	c.keep(d)
 	c.touch(d.queue)
 	c.tapFor(topic, d)
+	c.offer(d.queue.tap)
 	return d, nil
 }
 
@@ -294,6 +295,7 @@ func (c *core) sharedTap(d *destination, op *SubscribeOp) *tap {
 	}
 	d.shared[op.Shared] = t
 	d.addTap(t)
+	c.offer(t)
 	return t
 }
 

@@ -41,6 +41,8 @@ type Message struct {
 	// message of that group.
 	Group    string
 	GroupEnd bool
+	// Retain is for topics, see there; queues pay no heed to it.
+	Retain Retain
 	// Priority is 0 to 9, the higher the sooner.
 	Priority uint8
 	// Persistent messages are on disk before anybody hears of them.
@@ -110,7 +112,7 @@ func (m *Message) firing(at int64) *Message {
 	f := &Message{
 		Header: m.Header, Body: m.Body, Destination: m.Destination, UserID: m.UserID, DeliverAt: at,
 		ScheduledID: m.ScheduledID, ChosenID: m.ChosenID, Expires: m.Expires, Priority: m.Priority,
-		Persistent: m.Persistent, HasLength: m.HasLength, HasTimestamp: m.HasTimestamp, Timestamp: m.Timestamp, TTL: m.TTL, Group: m.Group, GroupEnd: m.GroupEnd,
+		Persistent: m.Persistent, HasLength: m.HasLength, HasTimestamp: m.HasTimestamp, Timestamp: m.Timestamp, TTL: m.TTL, Group: m.Group, GroupEnd: m.GroupEnd, Retain: m.Retain,
 	}
 	f.lives(at)
 	return f

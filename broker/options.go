@@ -54,6 +54,8 @@ type Options struct {
 	Policies *Policies
 	// ExclusiveDurables refuses a second consumer of a durable subscription at a time; else they share its messages.
 	ExclusiveDurables bool
+	// RetainedBytes bounds what topics keep in memory for new subscribers: 64 MiB.
+	RetainedBytes int64
 	// MaxGroups bounds the message groups of one backlog that have a consumer of their own: 16 384. Beyond it one is
 	// forgotten of which no consumer has a message.
 	MaxGroups int
@@ -92,6 +94,7 @@ func (o Options) withDefaults() Options {
 	def(&o.LentBytes, 128<<20)
 	def(&o.DiskFreeBytes, 1<<30)
 	def(&o.MaxGroups, 16_384)
+	def(&o.RetainedBytes, 64<<20)
 	def(&o.GroupPatience, 10*time.Second)
 	def(&o.MaxDestinations, 1_000_000)
 	def(&o.TransactionActions, 100_000)

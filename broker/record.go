@@ -23,6 +23,7 @@ import (
 //	expires  uvarint, Expires, with flagExpires; then TTL, with flagTTL
 //	texts    uvarint length and octets: Destination, UserID, ScheduledID, each with its flag
 //	job      uvarint length and octets, with flagJob: what schedule.Job.AppendBinary wrote
+//	retain   1 octet, with flagRetain: a Retain
 //	group    uvarint length and octets, with flagGroup: - for the last message of it, else +, and the name
 //	header   the rest, the header block
 const recordVersion = 1
@@ -43,6 +44,7 @@ const (
 	_
 	_
 	flagGroup
+	flagRetain
 )
 
 var errRecord = errors.New("broker: a stored message cannot be read")
@@ -69,6 +71,7 @@ func appendHead(dst []byte, m *Message, target store.DestinationID) []byte {
 	set(m.job != nil, flagJob)
 	set(m.TTL > 0, flagTTL)
 	set(m.Group != "", flagGroup)
+	set(m.Retain != RetainNone, flagRetain)
 
 	dst = append(dst, recordVersion, byte(flags>>8), byte(flags), byte(m.Header.Dialect), m.Priority, m.ID.Shard)
 	dst = binary.AppendUvarint(dst, m.ID.Seq)
@@ -97,6 +100,9 @@ func appendHead(dst []byte, m *Message, target store.DestinationID) []byte {
 	if m.job != nil {
 		job, _ := m.job.AppendBinary(nil) // never fails
 		dst = appendText(dst, string(job))
+	}
+	if m.Retain != RetainNone {
+		dst = append(dst, byte(m.Retain))
 	}
 	if m.Group != "" {
 		dst = appendText(dst, groupMark(m.GroupEnd)+m.Group)
@@ -164,6 +170,9 @@ func decodeRecord(head, body []byte, blob store.Blob, zones *schedule.Zones) (*M
 			return nil, 0, fmt.Errorf("%w: %w", errRecord, err)
 		}
 		m.job = &job
+	}
+	if flags&flagRetain != 0 {
+		m.Retain = Retain(r.octet())
 	}
 	if flags&flagGroup != 0 {
 		if text := r.text(); text != "" {

@@ -29,7 +29,7 @@ import (
 //	    [durable=name shared=name nolocal=true selector=s]
 //	    [browse=all|from BODY|tail|follow exclusive=true rank=n]
 //	unsub c key [receipt=r durable=name]
-//	send c dest body [receipt= persistent= priority= delay= at= size= times= id= group=g, or g! for its last]
+//	send c dest body [receipt= persistent= priority= delay= at= size= times= id= group=g, or g! for its last, retain=set|remove]
 //	ack|nack c [sub.number | id=text sub=key | msg=body sub=key | mid=id | invalid=text] [tx=n receipt=r credit=n]
 //	recover c [key]
 //	commit c tx=n [receipt=r] with a line "dest body ..." for each SEND, as in send; abort c tx=n
@@ -267,7 +267,7 @@ func options(w words) Options {
 		Window: w.num("window"), OutboxBytes: int64(w.num("outbox")), TopicBytes: int64(w.num("topic")),
 		BacklogMessages: w.num("backlog"), BacklogBytes: int64(w.num("octets")), MemoryBytes: int64(w.num("memory")),
 		MaxDestinations: w.num("destinations"), NoAutoCreate: w.named["create"] == "false", TransactionActions: w.num("actions"),
-		MaxWindow: w.num("max-window"), MaxWindowBytes: int64(w.num("max-octets")), ExclusiveDurables: w.named["sharing"] == "exclusive",
+		MaxWindow: w.num("max-window"), MaxWindowBytes: int64(w.num("max-octets")), RetainedBytes: int64(w.num("retained")), ExclusiveDurables: w.named["sharing"] == "exclusive",
 	}
 }
 
@@ -309,6 +309,7 @@ func sends(op Op, w words) (ops []Op) {
 			}}
 		}
 		m.UserID = w.named["id"]
+		m.Retain = map[string]Retain{"set": RetainSet, "remove": RetainRemove}[w.named["retain"]]
 		m.Group, m.GroupEnd = strings.CutSuffix(w.named["group"], "!")
 		op.Kind, op.To, op.Message = OpSend, address(w.args[1]), m
 		ops = append(ops, op)

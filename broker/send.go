@@ -11,6 +11,9 @@ func (c *core) send(to Address, m *Message) *Error {
 		_, err := c.resolve(to)
 		return err
 	}
+	if err := c.mayRetain(to, m); err != nil {
+		return err
+	}
 	if err := c.setTimes(to, c.policyOf(to, d), m); err != nil {
 		return err
 	}
@@ -20,6 +23,12 @@ func (c *core) send(to Address, m *Message) *Error {
 			if d == nil && c.opt.NoAutoCreate {
 				_, err := c.resolve(to)
 				return err
+			}
+			if d == nil && m.Retain == RetainSet {
+				var err *Error
+				if d, err = c.resolve(to); err != nil {
+					return err
+				}
 			}
 			c.publish(d, m)
 			return nil
@@ -60,6 +69,9 @@ func (c *core) send(to Address, m *Message) *Error {
 
 // publish gives m to all that are subscribed to the topic d at this moment, which may be nil.
 func (c *core) publish(d *destination, m *Message) {
+	if d != nil {
+		c.retain(d, m)
+	}
 	if d == nil || len(d.taps) == 0 {
 		c.stats.DroppedNoSubscriber++
 		return

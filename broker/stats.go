@@ -30,6 +30,7 @@ type Stats struct {
 	Connections, Subscriptions, Destinations int
 	Durables                                 int // of the destinations, durable subscriptions
 	Ready, Unacked, Scheduled                int64
+	RetainedBytes                            int64         // of what topics keep for new subscribers
 	MemoryBytes                              int64         // of all messages in memory
 	LentBytes                                int64         // of these, of those that consumers have
 	Starved                                  int           // consumers that get nothing more until they acknowledge, for the sake of LentBytes
@@ -80,6 +81,7 @@ func (c *core) takeStock() Stats {
 		s.ScheduledLag = time.Duration(c.ms-due) * time.Millisecond
 	}
 	s.LentBytes, s.Starved = c.loans.total, c.loans.hungry()
+	s.RetainedBytes = c.retained
 	s.MemoryBytes, s.DiskLow, s.MemoryHigh = c.memory, c.diskLow, c.memoryHigh
 	return s
 }

@@ -77,6 +77,7 @@ func (c *core) sourceOf(conn *Conn, op *SubscribeOp) (*backlog, *Error) {
 	}
 	t := newTap(d, op)
 	d.addTap(t)
+	c.offer(t)
 	return t.q, nil
 }
 

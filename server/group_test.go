@@ -41,3 +41,15 @@ func TestOnlyTheBrokerSaysWhoseGroupItIs(t *testing.T) {
 		t.Errorf("rendered as %q", text)
 	}
 }
+
+func TestRetainSaysWhatATopicKeeps(t *testing.T) {
+	for headers, want := range map[string]broker.Retain{
+		"": broker.RetainNone, "retain:\n": broker.RetainNone, "retain:set\n": broker.RetainSet, "retain:remove\n": broker.RetainRemove,
+	} {
+		m := feed(t, newTestSession(frames.V12, Options{}), "SEND\ndestination:/topic/a\n"+headers+"\n^@")[0].Message
+		if m.Retain != want || len(m.Header.Raw) != 0 {
+			t.Errorf("%q: %v, passed on %q", headers, m.Retain, m.Header.Raw)
+		}
+	}
+	refused(t, newTestSession(frames.V12, Options{}), "SEND\ndestination:/topic/a\nretain:yes\n\n^@", "retain", `"yes"`)
+}

@@ -18,6 +18,7 @@ const (
 	transactionHeader
 	receiptHeader
 	messageIDHeader
+	retainHeader
 	// dropped: ours to write, or none of a receiver's business
 	droppedHeader
 	// of when the message is due or how long it lives: read, and passed on or not, as package schedule says
@@ -54,6 +55,8 @@ func classify(name []byte) class {
 		return groupHeader
 	case "JMSXGroupSeq":
 		return groupSeqHeader
+	case "retain":
+		return retainHeader
 	case "message-id":
 		return messageIDHeader // MESSAGE has ours, or the sender's where it begins with ID:
 
@@ -87,7 +90,7 @@ func classify(name []byte) class {
 		"expires", "ttl", "expiration", "x-message-ttl":
 		return timeHeader
 
-	case "redelivery-limit", "dedup-id", "_AMQ_DUPL_ID", "retain":
+	case "redelivery-limit", "dedup-id", "_AMQ_DUPL_ID":
 		return refusedHeader
 	}
 	return passedHeader

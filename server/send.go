@@ -192,6 +192,16 @@ func readValues(f *frames.Frame, h *sendHeaders, m *broker.Message) error {
 		seq, err := strconv.ParseInt(string(h.values[groupSeqHeader]), 10, 64)
 		m.GroupEnd = err == nil && seq < 0
 	}
+	if raw := h.values[retainHeader]; len(raw) > 0 {
+		switch string(raw) {
+		case "set":
+			m.Retain = broker.RetainSet
+		case "remove":
+			m.Retain = broker.RetainRemove
+		default:
+			return badHeader(f.Command, "retain", f.Header.Decode(raw), "set or remove is wanted")
+		}
+	}
 	if raw := h.values[messageIDHeader]; raw != nil {
 		if id := f.Header.Decode(raw); shownUserID(id) {
 			m.UserID = id

@@ -165,10 +165,10 @@ func TestRefusedFramesNameWhatIsWrong(t *testing.T) {
 
 func TestWhatThisVersionLacksIsRefusedWhereItWouldChangeDelivery(t *testing.T) {
 	send := []string{
-		"redelivery-limit:0", "dedup-id:d", "_AMQ_DUPL_ID:d", "retain:set", "reply-to:/temp-queue/x",
+		"redelivery-limit:0", "dedup-id:d", "_AMQ_DUPL_ID:d", "reply-to:/temp-queue/x",
 	}
 	subscribe := []string{
-		"selector:a = 1", "activemq.retroactive:true",
+		"selector:a = 1",
 		"redelivery-delay:0", "activemq.maximumRedeliveries:3",
 	}
 	harmlessOnQueues := []string{"no-local:True", "activemq.noLocal:1", "durable:true", "persistent:true", "activemq.subscriptionName:n", "activemq.subcriptionName:n", "durable-subscription-name:n", "shared:true"}

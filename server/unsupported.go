@@ -42,20 +42,16 @@ func emptyOrZero(value string) bool { return strings.Trim(value, "0") == "" }
 // sendFeature tells what a header of SEND of class refusedHeader asks for. It is false where
 // the value asks for nothing; such a header is dropped.
 func sendFeature(name, value string) (what string, asked bool) {
-	switch name {
-	case "redelivery-limit":
+	if name == "redelivery-limit" {
 		return "redelivery limits", !empty(value)
-	case "dedup-id", "_AMQ_DUPL_ID":
-		return "detection of duplicates", !empty(value)
 	}
-	return "retained messages", !empty(value)
+	return "detection of duplicates", !empty(value)
 }
 
 // subscribeFeatures returns the headers of SUBSCRIBE that are refused, to a destination of any kind.
 func subscribeFeatures() []feature {
 	return []feature{
 		{"selector", "selectors", blank},
-		{"activemq.retroactive", "retained messages", emptyOrFalse},
 		{"redelivery-delay", "redelivery policies", empty},
 		{"redelivery-limit", "redelivery policies", empty},
 		{"activemq.maximumRedeliveries", "redelivery policies", empty},

@@ -113,6 +113,7 @@ func limits(o *Options) []config.Setting {
 		config.Number(&s.MaxConnections, "limits.connections", "20000", config.Bounds{Min: 1, Max: 1 << 24}, "Open connections."),
 		config.Number(&s.MaxSubscriptions, "limits.subscriptions", "10000", config.Bounds{Min: 1, Max: 1 << 24}, "Live subscriptions of a connection."),
 		config.Number(&b.MaxDestinations, "limits.destinations", "1000000", config.Bounds{Min: 1, Max: 1 << 28}, "Destinations that exist."),
+		config.Size(&b.RetainedBytes, "limits.retained-bytes", "64MiB", octets(1, 1<<40), "Octets that topics keep in memory for new subscribers."),
 		config.Number(&b.MaxGroups, "limits.groups", "16384", config.Bounds{Min: 1, Max: 1 << 24},
 			"Message groups of one backlog that have a consumer of their own. Beyond it one is forgotten of which nobody has a message."),
 		config.Number(&s.MaxTransactions, "limits.transactions", "64", config.Bounds{Min: 1, Max: 1 << 20}, "Open transactions of a connection."),
