@@ -18,8 +18,8 @@ const keptBytes = 1 << 20
 // Batch is a list of changes that happen together or not at all. It belongs to who
 // got it from NewBatch until Submit, and to the store afterwards. The methods copy what they are given.
 //
-// A RefKey or a DueKey is put once in its life, and dropped once: Pebble may give back what was
-// put to a key before, if it was put twice and dropped once. A shard or a
+// A RefKey or a DueKey that was put is put again only after it was dropped, as by a message that left its place and
+// returns to it: Pebble may give back what was put to a key before, if it was put twice and dropped once. A shard or a
 // priority that does not exist panics.
 type Batch struct {
 	repr    []byte
@@ -104,8 +104,8 @@ func (b *Batch) PutRefBlob(k RefKey, head []byte, blob Blob) {
 	b.putBlob(appendPlaceKey(b.key[:0], kindRef, k), head, blob)
 }
 
-// DropRef takes a message out of its place, with its body. The attempts record goes
-// too where hasAttempts says that there may be one.
+// DropRef takes a message out of its place, with its body; with the zero Blob the chunks of a body stay, for a batch that
+// puts it elsewhere with PutDueBlob or PutRefBlob. The attempts record goes too where hasAttempts says that there may be one.
 func (b *Batch) DropRef(k RefKey, blob Blob, hasAttempts bool) {
 	mustPriority(k)
 	b.record(opSingleDelete, appendPlaceKey(b.key[:0], kindRef, k))

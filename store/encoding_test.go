@@ -76,6 +76,7 @@ func TestTheStoredFormatNeverChanges(t *testing.T) {
 		{"expiry of a shared message", "02" + "ac02" + "000000" + "09", appendExpiry(nil, Expiry{Bytes: 300, Owner: 9})},
 		{"backlog", "01" + "0000000000000005" + "e807" + "0201" + "010203" + "ac02" + "80808080808004" + "00", appendBacklog(nil, &backlog)},
 		{"schedule", "01" + "ac02" + "05", appendSchedule(nil, Schedule{Count: 300, Bytes: 5})},
+		{"schedule with some that return", "01" + "ac02" + "05" + "07", appendSchedule(nil, Schedule{Count: 300, Bytes: 5, Returning: 7})},
 		{"meta", "01" + "00000001" + "0000000000000002" + "00000003" + "00000004", appendLink(nil, link{1, 2, 3, 4})},
 		{"format", "01" + "00000001" + "0000018bcfe56800" + "6162636465666768" + "00000009", appendFormat(nil, format{1, 1_700_000_000_000, [8]byte([]byte("abcdefgh")), 9})},
 		{"mark", hex.EncodeToString([]byte("footfall")) + "02" + "01" + "00000007" + strings.Repeat("0000000000000000", 63) + "0000000000000005" + "0000000000000003" + "0000000000000200" + "9252cdbe", appendMark(nil, &m)},
@@ -178,7 +179,7 @@ func sample() *Batch {
 	b.DropRef(RefKey{1, 2, 4, 4}, blob, false)
 	b.PutDue(DueKey{63, 5, 5}, nil, nil)
 	b.DropDue(DueKey{63, 5, 5}, Blob{}, false)
-	b.PutSchedule(Schedule{Shard: 63})
+	b.PutSchedule(Schedule{Shard: 63, Returning: 1})
 	shared := b.PutShared(1, 6, []byte("head"), make([]byte, ChunkBytes+1), 2)
 	b.PutSharedRef(RefKey{1, 2, 4, 7}, 6, 4+ChunkBytes+1)
 	b.PutSharedRef(RefKey{1, 2, 4, 8}, 6, 4+ChunkBytes+1)

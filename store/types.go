@@ -88,10 +88,11 @@ type Lane struct {
 	Head, Seen Seq
 }
 
-// Schedule is the persisted account of what waits for its time in one shard.
+// Schedule is the persisted account of what waits for its time in one shard. Count and Bytes must equal a scan;
+// Returning is its owner's: how many of these return to a backlog.
 type Schedule struct {
-	Shard        Shard
-	Count, Bytes uint64
+	Shard                   Shard
+	Count, Bytes, Returning uint64
 }
 
 // Ref is a stored message in its place. Head and Body are the caller's to keep.

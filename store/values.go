@@ -152,9 +152,13 @@ func decodeBacklog(key, value []byte) (Backlog, error) {
 	return b, d.end()
 }
 
-// A schedule is [1][count][bytes].
+// A schedule is [1][count][bytes], and [returning] unless that is 0.
 func appendSchedule(dst []byte, s Schedule) []byte {
-	return binary.AppendUvarint(binary.AppendUvarint(append(dst, valueV1), s.Count), s.Bytes)
+	dst = binary.AppendUvarint(binary.AppendUvarint(append(dst, valueV1), s.Count), s.Bytes)
+	if s.Returning == 0 {
+		return dst
+	}
+	return binary.AppendUvarint(dst, s.Returning)
 }
 
 func decodeSchedule(key, value []byte) (Schedule, error) {
@@ -163,7 +167,11 @@ func decodeSchedule(key, value []byte) (Schedule, error) {
 		return Schedule{}, malformed("schedule key", key)
 	}
 	d := decode("schedule", value)
-	return Schedule{Shard: s, Count: d.uvarint(), Bytes: d.uvarint()}, d.end()
+	sched := Schedule{Shard: s, Count: d.uvarint(), Bytes: d.uvarint()}
+	if len(d.rest) > 0 {
+		sched.Returning = d.uvarint()
+	}
+	return sched, d.end()
 }
 
 // decoder reads fields one after the other and remembers the first that was not there.
