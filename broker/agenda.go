@@ -130,7 +130,7 @@ func (t *timed) key() store.DueKey {
 
 // addDue puts what waits into the agenda's window, as far as it belongs there.
 func (c *core) addDue(t *timed) {
-	if !t.stored {
+	if !t.stored && t.m.back == nil {
 		c.loose[t.m.ScheduledID] = append(c.loose[t.m.ScheduledID], t)
 	}
 	dropped, kept := c.agendas[t.dest.shard].add(t)
@@ -165,8 +165,12 @@ func (c *core) fire() {
 
 // fired carries out what t was waiting for.
 func (c *core) fired(t *timed) {
-	c.stats.Fired++
 	m, d := t.m, t.dest
+	if m.back != nil {
+		c.comesBack(t)
+		return
+	}
+	c.stats.Fired++
 	if m.job != nil {
 		c.firedJob(t)
 		return
@@ -271,6 +275,9 @@ func (c *core) nextDue() (int64, bool) {
 	least := int64(math.MaxInt64)
 	for s := range c.agendas {
 		for _, l := range []*timeline{&c.agendas[s].timeline, &c.expiries[s]} {
+			if l != &c.agendas[s].timeline && c.expiryWaits {
+				continue
+			}
 			if t := l.first(); t != nil && (!t.stored || t.due.seq <= c.synced[s]) {
 				least = min(least, t.due.at)
 			}
@@ -319,7 +326,7 @@ func (c *core) dueItems(shard store.Shard, read []waitingMessage) ([]*timed, err
 
 // forgetLoose takes what waits in memory only out of the index of its ids.
 func (c *core) forgetLoose(t *timed) {
-	if t.stored {
+	if t.stored || t.m.back != nil {
 		return
 	}
 	id := t.m.ScheduledID

@@ -20,6 +20,7 @@ const (
 	entryStored      = 1 << iota // it has a place in the store
 	entryRedelivered             // somebody may have seen it
 	entryAttempts                // it has an attempts record in the store
+	entryCounted                 // what happened to it is not in that record yet
 )
 
 func (e *entry) stored() bool { return e.flags&entryStored != 0 }
@@ -109,6 +110,10 @@ const maxAdded = 1024
 
 // covers tells whether the window reaches over p.
 func (q *backlog) covers(p place) bool { return q.whole || !q.edge.less(p) }
+
+// isStored tells whether what is persistent in q is in the store, as it is of a queue and of a durable subscription. What other
+// subscribers of a topic have coming is in memory only.
+func (q *backlog) isStored() bool { return q.dest.queue != nil }
 
 // put puts e into the window, in its place.
 func (q *backlog) put(e entry) {

@@ -17,19 +17,26 @@ type core struct {
 	now time.Time // of this round
 	ms  int64     // the same in milliseconds since the epoch
 
-	epoch     uint32
-	seq       [store.Shards]store.Seq // last given
-	synced    [store.Shards]store.Seq // last on disk
-	dests     map[Address]*destination
-	byID      map[destinationKey]*destination
-	backlogs  map[backlogKey]*backlog // of queues
-	zones     *schedule.Zones
-	policies  map[Choice]*policy // those in use
-	agendas   [store.Shards]agenda
-	loose     map[string][]*timed // what waits in memory only, by its id
-	expiries  [store.Shards]timeline
-	reading   map[store.RefKey]*timed // what expires behind a window, while it is read for the log
-	expiryLog expiryLog
+	epoch    uint32
+	seq      [store.Shards]store.Seq // last given
+	synced   [store.Shards]store.Seq // last on disk
+	dests    map[Address]*destination
+	byID     map[destinationKey]*destination
+	backlogs map[backlogKey]*backlog // of queues
+	zones    *schedule.Zones
+	policies map[Choice]*policy // those in use
+	agendas  [store.Shards]agenda
+	loose    map[string][]*timed // what waits in memory only, by its id
+	// looseReturning counts what waits in memory only to return to its place.
+	looseReturning int64
+	expiries       [store.Shards]timeline
+	reading        map[store.RefKey]*timed // what expires behind a window, while it is read for the log
+	readingBytes   int64                   // of reading
+	expiryWaits    bool                    // until some of reading was taken in
+	toRead         []store.RefKey          // of reading, in order, what is not being read yet
+	underRead      bool                    // a read of some of them is under way
+	expiryLog      destinationLog
+	deadLog        destinationLog
 
 	// While the store is searched for what waits, what happens to it is kept here.
 	searches int

@@ -36,7 +36,9 @@ func TestCrashes(t *testing.T) {
 }
 
 func newCrashHistory(t *rapid.T, tb testing.TB) *history {
-	return &history{endless: true, t: t, w: newDiskWorld(t, drawOptions(t), storetest.NewDisk(tb)), m: newModel()}
+	opt := drawOptions(t)
+	opt.Policies = deathless()
+	return &history{endless: true, t: t, w: newDiskWorld(t, opt, storetest.NewDisk(tb)), m: newModel()}
 }
 
 // tidied is a test whose cleanups are done earlier than at its end.

@@ -10,11 +10,13 @@ type delivery struct {
 	e      entry
 	number uint64 // of the subscription's deliveries, from 1
 
-	tx      uint64 // the transaction that settles it, 0 for none
-	nack    bool   // how
-	hidden  bool   // the client was shown our id of it, not its sender's
-	written bool   // its last octet was handed to the kernel
-	settled bool   // it is no longer pending
+	tx      uint64  // the transaction that settles it, 0 for none
+	refused bool    // how
+	nack    *NackOp // what came with that, nil for nothing
+	due     int64   // when it has to be acknowledged, in milliseconds since the epoch; 0: at any time
+	hidden  bool    // the client was shown our id of it, not its sender's
+	written bool    // its last octet was handed to the kernel
+	settled bool    // it is no longer pending
 
 	prev, next *delivery // in q.flight
 }

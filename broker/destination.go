@@ -34,6 +34,14 @@ func (c *core) resolve(a Address) (*destination, *Error) {
 	if c.opt.NoAutoCreate {
 		return nil, &Error{Kind: KindDestination, Message: "there is no destination " + a.String() + " and creation at first use is off"}
 	}
+	return c.open(a)
+}
+
+// open is resolve for what the broker itself needs.
+func (c *core) open(a Address) (*destination, *Error) {
+	if d := c.dests[a]; d != nil {
+		return d, nil
+	}
 	if len(c.dests) >= c.opt.MaxDestinations {
 		return nil, &Error{Kind: KindLimit, Message: "too many destinations to make " + a.String() + " (limits.destinations)"}
 	}

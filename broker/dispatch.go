@@ -108,6 +108,7 @@ func (c *core) deliver(q *backlog, s *subscription, e entry, first bool) {
 	}
 	s.hold(d)
 	c.loans.lend(s, m)
+	c.watch(d)
 	size := m.Size()
 	conn.unwritten.pushBack(unwritten{d: d, size: size})
 	conn.unwrittenBytes += size

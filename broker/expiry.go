@@ -39,7 +39,7 @@ func (c *core) expiresNoMore(q *backlog, e *entry) {
 // dropExpiry forgets that what is stored at key was to expire.
 func (c *core) dropExpiry(at int64, key store.RefKey) {
 	c.batch.DropExpiry(at, key)
-	delete(c.reading, key)
+	c.readNoMore(key)
 	l := &c.expiries[key.Shard]
 	l.gone(key.Seq)
 	if t := l.bySeq[key.Seq]; t != nil {
@@ -49,13 +49,23 @@ func (c *core) dropExpiry(at int64, key store.RefKey) {
 
 // expire takes out of backlogs what nobody wants any more.
 func (c *core) expire() {
+	c.expireDue()
+	c.readThem()
+}
+
+func (c *core) expireDue() {
 	budget := fireBatch
+	c.expiryWaits = false
 	for s := range c.expiries {
 		l := &c.expiries[s]
 		for budget > 0 {
 			t := l.first()
 			if t == nil || t.due.at > c.ms || t.stored && t.due.seq > c.synced[s] {
 				break
+			}
+			if c.redirects(t.q.dest) && !c.mayRead(t) {
+				c.expiryWaits = true
+				return // it goes on when what is being read was taken in
 			}
 			budget--
 			l.remove(t)
@@ -109,7 +119,7 @@ func (c *core) expirePlace(t *timed) {
 	if !q.covers(at) {
 		// Behind the window, and with nobody: so it is there.
 		key := store.RefKey{Shard: q.account.Shard, Backlog: q.account.ID, Priority: t.priority, Seq: t.due.seq}
-		if c.policyOf(q.dest.addr, q.dest).logExpired && c.reserve(q.dest) {
+		if c.redirects(q.dest) || c.reserveExpiry(q.dest) {
 			c.readExpired(t, key)
 		} else {
 			c.dropBehind(t, key)
@@ -147,14 +157,28 @@ func (c *core) drop(q *backlog, e *entry) {
 	if e.stored() {
 		c.dropRef(q, e)
 	}
-	c.expired(q.dest, e.msg)
+	if q.isStored() {
+		c.expired(q.dest, e.msg)
+	} else {
+		c.discarded(q.dest, e.msg) // each subscriber of the topic has it
+	}
 	c.unhold(e.msg)
 }
 
-// expired is the one seam for what becomes of a message that expired.
+// expired decides what becomes of a message of d that expired, and that is in no place.
 func (c *core) expired(d *destination, m *Message) {
+	if c.redirects(d) {
+		c.stats.Expired++
+		c.redirect(d, m)
+		return
+	}
+	c.discarded(d, m)
+}
+
+// discarded counts a message that expired and is gone, and tells of it where that is asked for.
+func (c *core) discarded(d *destination, m *Message) {
 	c.stats.Expired++
-	if c.policyOf(d.addr, d).logExpired && c.reserve(d) {
+	if c.reserveExpiry(d) {
 		c.logExpired(d, m)
 	}
 }

@@ -1,59 +1,14 @@
 package broker
 
 import (
-	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	"footfall/store"
 )
 
-// expiryLog keeps the log of what expires short, where policies ask for one: so many lines a second, and of what is
-// beyond that, how many there were at each destination.
-type expiryLog struct {
-	until time.Time // the end of the second that began with the first line
-	lines int
-	more  map[*destination]int // beyond the lines
-	rest  int                  // of destinations that more has no room for
-}
-
-// expiryLines bounds the lines of single messages in a second, and then those of destinations.
-const expiryLines = 10
-
-// reserve takes a line for a message that expires at d, or counts the message.
-func (c *core) reserve(d *destination) bool {
-	l := &c.expiryLog
-	if l.until.IsZero() {
-		l.until = c.now.Add(time.Second)
-		c.timers.add(l.until, c.sumUpExpiries)
-	}
-	if l.lines < expiryLines {
-		l.lines++
-		return true
-	}
-	if _, known := l.more[d]; !known && len(l.more) >= expiryLines {
-		l.rest++
-		return false
-	}
-	if l.more == nil {
-		l.more = map[*destination]int{}
-	}
-	l.more[d]++
-	return false
-}
-
-// sumUpExpiries tells at the end of a second what had no line of its own.
-func (c *core) sumUpExpiries() {
-	l := c.expiryLog
-	c.expiryLog = expiryLog{}
-	byText := func(a, b *destination) int { return strings.Compare(a.text, b.text) }
-	for _, d := range slices.SortedFunc(maps.Keys(l.more), byText) {
-		c.opt.Log.Info("more messages expired", "destination", d.text, "count", l.more[d])
-	}
-	if l.rest > 0 {
-		c.opt.Log.Info("more messages expired", "destination", "others", "count", l.rest)
-	}
+// reserveExpiry takes a line of the log for a message that expires at d, where its policy asks for one.
+func (c *core) reserveExpiry(d *destination) bool {
+	return c.policyOf(d.addr, d).expired == ExpiredLog && c.expiryLog.reserve(c, d, "more messages expired")
 }
 
 // logExpired tells of a message that expired, with how long ago it was taken, on the line that was reserved for it.
@@ -62,27 +17,88 @@ func (c *core) logExpired(d *destination, m *Message) {
 	c.opt.Log.Info("message expired", "destination", d.text, "message-id", m.ID.String(), "age", age)
 }
 
-// readExpired reads a message behind the window, of which only the place is known, so that it can be told of. It
-// expires when that is done, unless it leaves its place before.
+// What expires behind a window and has to be read is read one by one, so many messages and octets at a time.
+const (
+	maxReading      = 256
+	maxReadingBytes = 16 << 20
+)
+
+// mayRead tells whether t, whose time has come, can be dealt with now if it has to be read for that.
+func (c *core) mayRead(t *timed) bool {
+	return len(c.reading) == 0 || len(c.reading) < maxReading && c.readingBytes+int64(t.octets) <= maxReadingBytes
+}
+
+// readExpired has a message behind the window read, of which only the place is known, so that it can be told of or
+// redirected. It expires when that is done, unless it leaves its place before.
 func (c *core) readExpired(t *timed, key store.RefKey) {
 	c.reading[key] = t
-	scan := store.RefScan{From: key, MaxCount: 1, MaxBytes: 1}
+	c.readingBytes += int64(t.octets)
+	c.toRead = append(c.toRead, key)
+}
+
+// readThem reads what expired and waits for that, all of it one after the other, so that its order is kept.
+func (c *core) readThem() {
+	if c.underRead || len(c.toRead) == 0 {
+		return
+	}
+	keys := c.toRead
+	c.toRead, c.underRead = nil, true
+	timed := make([]*timed, len(keys))
+	for i, key := range keys {
+		timed[i] = c.reading[key]
+	}
 	c.loads = append(c.loads, func(s Store, after uint64) (func(), error) {
-		scan.After = after
-		read, _, err := readRefs(s, scan, c.zones)
-		return func() {
-			if c.reading[key] != t {
-				return
-			}
-			delete(c.reading, key)
-			if t.q.covers(place{lane: 9 - key.Priority, seq: key.Seq}) || t.q.flight.has(key.Seq) {
-				c.expirePlace(t)
-				return
+		found := make([]*Message, len(keys))
+		for i, key := range keys {
+			read, _, err := readRefs(s, store.RefScan{After: after, From: key, MaxCount: 1, MaxBytes: 1}, c.zones)
+			if err != nil {
+				return nil, err
 			}
 			if len(read) == 1 && read[0].seq == key.Seq {
-				c.logExpired(t.q.dest, read[0].msg)
+				found[i] = read[0].msg
 			}
-			c.dropBehind(t, key)
-		}, err
+		}
+		return func() {
+			c.underRead = false
+			for i, key := range keys {
+				if t := timed[i]; t != nil && c.reading[key] == t {
+					c.wasRead(t, key, found[i])
+				}
+			}
+			c.readThem()
+		}, nil
 	})
+}
+
+// wasRead takes in what was found in the place of t, unless that was left meanwhile.
+func (c *core) wasRead(t *timed, key store.RefKey, m *Message) {
+	c.readNoMore(key)
+	switch {
+	case t.q.ended: // all that is in it goes
+	case t.q.covers(place{lane: 9 - key.Priority, seq: key.Seq}) || t.q.flight.has(key.Seq):
+		c.expirePlace(t)
+	default:
+		c.expireBehind(t, key, m)
+	}
+}
+
+// readNoMore forgets that what is at key is being read.
+func (c *core) readNoMore(key store.RefKey) {
+	if t := c.reading[key]; t != nil {
+		c.readingBytes -= int64(t.octets)
+		delete(c.reading, key)
+	}
+}
+
+// expireBehind drops what was read of the place of t, behind the window, and tells of it or redirects it.
+func (c *core) expireBehind(t *timed, key store.RefKey, m *Message) {
+	d := t.q.dest
+	c.dropBehind(t, key)
+	switch {
+	case m == nil:
+	case c.redirects(d):
+		c.redirect(d, m)
+	case c.policyOf(d.addr, d).expired == ExpiredLog:
+		c.logExpired(d, m) // a line was reserved before it was read
+	}
 }

@@ -47,6 +47,9 @@ type Message struct {
 	Priority uint8
 	// Persistent messages are on disk before anybody hears of them.
 	Persistent bool
+	// RedeliveryLimit, with HasRedeliveryLimit, is the sender's limit, see Redelivery.
+	RedeliveryLimit    int32
+	HasRedeliveryLimit bool
 	// HasLength says that SEND had a content-length.
 	HasLength bool
 	// HasTimestamp says that Header has a timestamp of the sender's.
@@ -64,6 +67,7 @@ type Message struct {
 	blob    store.Blob    // where the body lies when it is too large for a record
 	head    uint32        // octets of its record without the body
 	job     *schedule.Job // of a message that waits and comes again
+	back    *comeback     // of a message that waits to return to its place
 	holders int32         // places in memory that hold the message
 	lenders int32         // of these, deliveries
 	sender  uint64        // the connection that sent it, 0 where that is no longer known
@@ -113,6 +117,7 @@ func (m *Message) firing(at int64) *Message {
 		Header: m.Header, Body: m.Body, Destination: m.Destination, UserID: m.UserID, DeliverAt: at,
 		ScheduledID: m.ScheduledID, ChosenID: m.ChosenID, Expires: m.Expires, Priority: m.Priority,
 		Persistent: m.Persistent, HasLength: m.HasLength, HasTimestamp: m.HasTimestamp, Timestamp: m.Timestamp, TTL: m.TTL, Group: m.Group, GroupEnd: m.GroupEnd, Retain: m.Retain,
+		RedeliveryLimit: m.RedeliveryLimit, HasRedeliveryLimit: m.HasRedeliveryLimit,
 	}
 	f.lives(at)
 	return f

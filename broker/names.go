@@ -24,6 +24,8 @@ type found struct {
 	octets uint64
 	blob   store.Blob
 	name   string // empty if the store knows no name for it
+	// returning says that it waits to return to its place.
+	returning bool
 }
 
 func nameOf(d *destination, name string) scheduleName { return scheduleName{d.shard, d.id, name} }
@@ -73,6 +75,9 @@ func (c *core) cancel(f found) bool {
 		c.unhold(in.m)
 	}
 	c.dropDue(t, f.octets, f.blob, false)
+	if f.returning {
+		a.account.Returning--
+	}
 	if f.name != "" {
 		c.dropName(f.dest, f.name)
 	}

@@ -82,7 +82,7 @@ func (c *core) apply(conn *Conn, op *Op) *Error {
 	case OpAck, OpNack:
 		return c.ack(conn, op)
 	case OpRecover:
-		return c.recoverDeliveries(conn, op.Sub)
+		return c.recoverDeliveries(conn, op.Sub, op.Nack)
 	case OpCommit:
 		return c.commitOp(conn, op)
 	case OpAbort:
@@ -143,16 +143,24 @@ func (c *core) ack(conn *Conn, op *Op) *Error {
 	if s := d.sub; s.op.Mode == AckClient {
 		ds = s.upTo(d)
 	}
+	if a.Extend > 0 {
+		for _, d := range ds {
+			c.extend(d, a.Extend)
+		}
+		return nil
+	}
 	if op.Tx != 0 {
 		for _, d := range ds {
-			if err := c.enlist(conn, op.Tx, d, op.Kind == OpNack); err != nil {
+			if err := c.enlist(conn, d, op); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
 	if op.Kind == OpNack {
-		c.stats.Nacked += uint64(len(ds))
+		for _, d := range ds {
+			d.nack = op.Nack
+		}
 		c.putBack(ds, causeNack)
 		return nil
 	}

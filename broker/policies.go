@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+	"time"
 
 	"footfall/schedule"
 )
@@ -104,7 +105,7 @@ func (p *Policies) findTies(wildcards []wildcardFor, errs *PolicyErrors) {
 				break
 			}
 			if both := first.settings & later.settings; both != 0 && first.overlaps(&later.pattern) {
-				s := PolicySetting(bits.TrailingZeros16(uint16(both)))
+				s := PolicySetting(bits.TrailingZeros32(uint32(both)))
 				errs.addTie(later.index, first.index, "is as specific as %s, some names match both, and both have %v", quote(first.text), s)
 				break
 			}
@@ -115,14 +116,17 @@ func (p *Policies) findTies(wildcards []wildcardFor, errs *PolicyErrors) {
 // Choose finds the policies that count for a destination. It allocates in proportion to the length of the name,
 // and takes at most as many steps as there are patterns with wildcards, times their levels, times the levels of the name.
 func (p *Policies) Choose(a Address) Choice {
-	choice := Choice{-1, -1, -1, -1}
+	var choice Choice
+	for s := range choice {
+		choice[s] = -1
+	}
 	if p == nil || a.Kind == Durable { // what counts for one is what counts for its topic
 		return choice
 	}
 	open := policySet(1<<policySettings - 1)
 	choose := func(index int, settings policySet) {
 		for set := settings & open; set != 0; set &= set - 1 {
-			choice[bits.TrailingZeros16(uint16(set))] = int16(index)
+			choice[bits.TrailingZeros32(uint32(set))] = int16(index)
 		}
 		open &^= settings
 	}
@@ -146,11 +150,19 @@ func (p *Policies) Choose(a Address) Choice {
 type policy struct {
 	override           *schedule.Plan // nil: the sender decides
 	defaultTTL, maxTTL int64          // in milliseconds, 0 for none
-	logExpired         bool
+	expired            ExpiredAction
+	redelivery         Redelivery
+	ackTimeout         *time.Duration    // nil: the subscription decides
+	errors             *ErrorDestination // nil: the default
 }
 
 // compile puts together what a choice names.
 func (p *Policies) compile(choice Choice) *policy {
+	for s, i := range choice {
+		if i >= 0 && slices.Contains(p.list[i].Reset, PolicySetting(s)) {
+			choice[s] = -1
+		}
+	}
 	out := &policy{}
 	if i := choice[PolicyTimeToDeliver]; i >= 0 {
 		out.override = p.list[i].TimeToDeliver.Plan
@@ -162,9 +174,41 @@ func (p *Policies) compile(choice Choice) *policy {
 		out.maxTTL = p.list[i].MaxTTL.Milliseconds()
 	}
 	if i := choice[PolicyExpired]; i >= 0 {
-		out.logExpired = p.list[i].Expired == ExpiredLog
+		out.expired = p.list[i].Expired
 	}
+	if i := choice[PolicyErrorDestination]; i >= 0 {
+		out.errors = p.list[i].ErrorDestination
+	}
+	if i := choice[PolicyAckTimeout]; i >= 0 {
+		out.ackTimeout = p.list[i].AckTimeout
+	}
+	out.redelivery = p.redelivery(choice)
 	return out
+}
+
+// redelivery puts together what a choice names of redelivery.
+func (p *Policies) redelivery(choice Choice) (r Redelivery) {
+	for s := PolicyRedeliveryDelay; s <= PolicyRedeliveryLimit; s++ {
+		i := choice[s]
+		if i < 0 {
+			continue
+		}
+		switch from := &p.list[i].Redelivery; s {
+		case PolicyRedeliveryDelay:
+			r.Delay = from.Delay
+		case PolicyRedeliveryBackOff:
+			r.BackOff = from.BackOff
+		case PolicyRedeliveryMultiplier:
+			r.Multiplier = from.Multiplier
+		case PolicyRedeliveryMaxDelay:
+			r.MaxDelay = from.MaxDelay
+		case PolicyRedeliveryJitter:
+			r.Jitter = from.Jitter
+		case PolicyRedeliveryLimit:
+			r.Limit = from.Limit
+		}
+	}
+	return r
 }
 
 // limit gives a message the lifetimes of its destination.

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,6 +24,17 @@ type Policy struct {
 	DefaultTTL, MaxTTL *time.Duration
 	// Expired is what becomes of a message that expires.
 	Expired ExpiredAction
+	// Redelivery is when and how often messages come again that consumers did not take; it has no First.
+	Redelivery Redelivery
+	// ErrorDestination is where messages go that died: that failed too often, that a consumer does not want, or that expired, where
+	// Expired is ExpiredRedirect. The default is a queue with "DLQ." and the name. A destination whose name
+	// begins so has none; there messages stay.
+	ErrorDestination *ErrorDestination
+	// AckTimeout is how long a delivery may be pending before it counts as failed and is taken back, whatever the consumer
+	// says; 0 for without end.
+	AckTimeout *time.Duration
+	// Reset are settings that are as if no policy had them, whatever less specific policies say.
+	Reset []PolicySetting
 }
 
 // Override is a time of delivery that counts in the place of what senders ask for, as WebLogic's time-to-deliver
@@ -35,10 +47,12 @@ type Override struct {
 // ExpiredAction is what becomes of a message that expires.
 type ExpiredAction uint8
 
-// The actions. ExpiredDiscard drops the message, and counts it. ExpiredLog also logs it, at level info.
+// The actions. ExpiredDiscard drops the message, and counts it. ExpiredLog also logs it, at level info. ExpiredRedirect
+// moves it to the error destination; what a subscriber of a topic has coming is discarded.
 const (
 	ExpiredDiscard ExpiredAction = iota + 1
 	ExpiredLog
+	ExpiredRedirect
 )
 
 // PolicySetting is one of the settings of a Policy.
@@ -50,13 +64,25 @@ const (
 	PolicyDefaultTTL
 	PolicyMaxTTL
 	PolicyExpired
+	PolicyRedeliveryDelay
+	PolicyRedeliveryBackOff
+	PolicyRedeliveryMultiplier
+	PolicyRedeliveryMaxDelay
+	PolicyRedeliveryJitter
+	PolicyRedeliveryLimit
+	PolicyErrorDestination
+	PolicyAckTimeout
 
 	policySettings
 )
 
 // String returns the name that operators know the setting by.
 func (s PolicySetting) String() string {
-	return [policySettings]string{"time-to-deliver", "default-ttl", "max-ttl", "expired"}[s]
+	return [policySettings]string{
+		"time-to-deliver", "default-ttl", "max-ttl", "expired",
+		"redelivery-delay", "redelivery-backoff", "redelivery-multiplier", "redelivery-max-delay", "redelivery-jitter", "redelivery-limit",
+		"error-destination", "ack-timeout",
+	}[s]
 }
 
 // PolicySettings returns all settings.
@@ -70,7 +96,12 @@ func PolicySettings() []PolicySetting {
 
 // Has tells whether p says something about a setting.
 func (p *Policy) Has(s PolicySetting) bool {
-	return [policySettings]bool{p.TimeToDeliver != nil, p.DefaultTTL != nil, p.MaxTTL != nil, p.Expired != 0}[s]
+	r := &p.Redelivery
+	return [policySettings]bool{
+		p.TimeToDeliver != nil, p.DefaultTTL != nil, p.MaxTTL != nil, p.Expired != 0,
+		r.Delay != nil, r.BackOff != 0, r.Multiplier != 0, r.MaxDelay != nil, r.Jitter != nil, r.Limit != nil,
+		p.ErrorDestination != nil, p.AckTimeout != nil,
+	}[s] || slices.Contains(p.Reset, s)
 }
 
 // settings returns the set of those that p says something about.
@@ -84,7 +115,7 @@ func (p *Policy) settings() (set policySet) {
 }
 
 // policySet is a set of settings, by bit.
-type policySet uint16
+type policySet uint32
 
 // check finds what is wrong with the policy at an index by itself.
 func (p *Policy) check(index int, errs *PolicyErrors) {
@@ -93,6 +124,9 @@ func (p *Policy) check(index int, errs *PolicyErrors) {
 	}
 	checkTTL(index, PolicyDefaultTTL, p.DefaultTTL, errs)
 	checkTTL(index, PolicyMaxTTL, p.MaxTTL, errs)
+	checkTTL(index, PolicyAckTimeout, p.AckTimeout, errs)
+	p.Redelivery.check(index, errs)
+	p.checkErrorDestination(index, errs)
 	if p.DefaultTTL != nil && p.MaxTTL != nil && *p.MaxTTL > 0 && *p.DefaultTTL > *p.MaxTTL {
 		errs.add(index, PolicyDefaultTTL.String(), "is longer than max-ttl: %v and %v", *p.DefaultTTL, *p.MaxTTL)
 	}
@@ -113,6 +147,38 @@ func (p *Policy) check(index int, errs *PolicyErrors) {
 func checkTTL(index int, s PolicySetting, ttl *time.Duration, errs *PolicyErrors) {
 	if ttl != nil && (*ttl < 0 || *ttl > schedule.MaxDelay || *ttl%time.Millisecond != 0) {
 		errs.add(index, s.String(), "must be whole milliseconds, from 0 to ten years; it is %v", *ttl)
+	}
+}
+
+// check finds what is wrong with the redelivery of the policy at an index.
+func (r *Redelivery) check(index int, errs *PolicyErrors) {
+	checkTTL(index, PolicyRedeliveryDelay, r.Delay, errs)
+	checkTTL(index, PolicyRedeliveryMaxDelay, r.MaxDelay, errs)
+	if r.Delay != nil && r.MaxDelay != nil && *r.MaxDelay > 0 && *r.Delay > *r.MaxDelay {
+		errs.add(index, PolicyRedeliveryDelay.String(), "is longer than redelivery-max-delay: %v and %v", *r.Delay, *r.MaxDelay)
+	}
+	if m := r.Multiplier; m != 0 && !(m >= 1 && m <= MaxMultiplier) { // not a number is neither
+		errs.add(index, PolicyRedeliveryMultiplier.String(), "must be from 1 to %v; it is %v", MaxMultiplier, m)
+	}
+	if r.Jitter != nil && !(*r.Jitter >= 0 && *r.Jitter <= 1) {
+		errs.add(index, PolicyRedeliveryJitter.String(), "must be from 0 to 1; it is %v", *r.Jitter)
+	}
+	if r.Limit != nil && (*r.Limit < NoRedeliveryLimit || *r.Limit > MaxRedeliveryLimit) {
+		errs.add(index, PolicyRedeliveryLimit.String(), "must be from 0 to %d, or -1 for none; it is %d", MaxRedeliveryLimit, *r.Limit)
+	}
+	if r.First != nil {
+		errs.add(index, PolicyRedeliveryDelay.String(), "has a first delay of its own, which only subscriptions may have")
+	}
+}
+
+// checkErrorDestination finds what is wrong with the error destination of the policy at an index.
+func (p *Policy) checkErrorDestination(index int, errs *PolicyErrors) {
+	e := p.ErrorDestination
+	if e == nil || e.Name == "" {
+		return
+	}
+	if _, err := ParseErrorDestination(e.String()); err != nil {
+		errs.add(index, PolicyErrorDestination.String(), "%w", err)
 	}
 }
 

@@ -28,7 +28,8 @@ func scriptPolicies(lines string) *Policies {
 			p.TimeToDeliver = &Override{Plan: scriptPlan(strings.ReplaceAll(text, "_", " "))}
 		}
 		p.DefaultTTL, p.MaxTTL = scriptTTL(w.named["default-ttl"]), scriptTTL(w.named["max-ttl"])
-		p.Expired = map[string]ExpiredAction{"discard": ExpiredDiscard, "log": ExpiredLog}[w.named["expired"]]
+		p.Expired = map[string]ExpiredAction{"discard": ExpiredDiscard, "log": ExpiredLog, "redirect": ExpiredRedirect}[w.named["expired"]]
+		scriptPolicyMore(&p, w)
 		list = append(list, p)
 	}
 	return must(NewPolicies(list))
@@ -255,7 +256,7 @@ func TestEachSettingIsChosenByItself(t *testing.T) {
 /queue/orders.eu default-ttl=none
 /topic/orders.> time-to-deliver=1s
 `)
-	rows := map[Address]Choice{
+	rows := map[Address][]int16{
 		{Queue, "x"}:         {-1, 0, 0, 0},
 		{Queue, "orders.us"}: {-1, 0, 1, 0},
 		{Queue, "orders.eu"}: {-1, 2, 1, 0},
@@ -263,13 +264,22 @@ func TestEachSettingIsChosenByItself(t *testing.T) {
 		{Topic, "x"}:         {-1, -1, -1, -1},
 	}
 	for a, want := range rows {
-		if diff := cmp.Diff(want, p.Choose(a)); diff != "" {
+		if diff := cmp.Diff(chosen(want...), p.Choose(a)); diff != "" {
 			t.Errorf("%v: %s", a, diff)
 		}
 	}
-	if none := (*Policies)(nil).Choose(Address{Queue, "x"}); none != (Choice{-1, -1, -1, -1}) {
+	if none := (*Policies)(nil).Choose(Address{Queue, "x"}); none != chosen() {
 		t.Errorf("no policies choose %v", none)
 	}
+}
+
+// chosen is a choice of which the first settings are given.
+func chosen(first ...int16) (c Choice) {
+	for s := range c {
+		c[s] = -1
+	}
+	copy(c[:], first)
+	return c
 }
 
 // TestChoosingIsLikeTryingAll compares with the rule as it is written: of all that match, the first in order.
@@ -292,7 +302,7 @@ func TestChoosingIsLikeTryingAll(t *testing.T) {
 		name := drawnName().Draw(t, "name")
 		p := must(NewPolicies(list))
 		got := p.Choose(Address{Queue, strings.Join(name, ".")})
-		want := Choice{-1, -1, -1, -1}
+		want := chosen()
 		for _, s := range PolicySettings() {
 			for i := range list {
 				if !list[i].Has(s) || !naiveMatch(strings.Split(strings.TrimPrefix(list[i].Match, "/queue/"), "."), name) {
@@ -512,7 +522,7 @@ func TestALogOfExpiredMessagesIsShort(t *testing.T) {
 		w, log := expiryWorld(t)
 		defer func() { w.stop() }()
 		c := w.connect("c")
-		for q := range expiryLines + 2 {
+		for q := range destinationLines + 2 {
 			for range 5 {
 				m := newMessage("x")
 				m.TTL = 1000
@@ -532,11 +542,11 @@ func TestALogOfExpiredMessagesIsShort(t *testing.T) {
 			}
 			lines++
 		}
-		if want := 5 * (expiryLines + 2); lines != expiryLines || more > expiryLines+1 || lines+counted != want {
+		if want := 5 * (destinationLines + 2); lines != destinationLines || more > destinationLines+1 || lines+counted != want {
 			t.Errorf("%d lines, %d of more, which count %d\n%s", lines, more, counted, log)
 		}
 		st, _ := w.b.Stats(t.Context())
-		if st.Expired != 5*(expiryLines+2) || st.Ready != 0 {
+		if st.Expired != 5*(destinationLines+2) || st.Ready != 0 {
 			t.Errorf("%d expired, %d ready", st.Expired, st.Ready)
 		}
 		// The next second has lines of its own.

@@ -78,7 +78,7 @@ func (c *core) purgeDues(d *destination, from store.DueKey) {
 				return false
 			}
 			if target == d.id {
-				f := found{dest: d, due: dueTime{e.Key.At, e.Key.Seq}, octets: e.Bytes, blob: e.Blob}
+				f := found{dest: d, due: dueTime{e.Key.At, e.Key.Seq}, octets: e.Bytes, blob: e.Blob, returning: m.back != nil}
 				if m.named() {
 					f.name = m.ScheduledID
 				}

@@ -110,6 +110,9 @@ var (
 )
 
 func newHistory(t *rapid.T, opt Options) *history {
+	if opt.Policies == nil {
+		opt.Policies = deathless()
+	}
 	return &history{t: t, w: newWorld(t, opt), m: newModel()}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 
 	"footfall/frames"
 	"footfall/schedule"
@@ -23,6 +24,8 @@ import (
 //	expires  uvarint, Expires, with flagExpires; then TTL, with flagTTL
 //	texts    uvarint length and octets: Destination, UserID, ScheduledID, each with its flag
 //	job      uvarint length and octets, with flagJob: what schedule.Job.AppendBinary wrote
+//	limit    uvarint, RedeliveryLimit + 1, with flagLimit
+//	back     uvarints with flagBack: the backlog, its seq there, deliveries, failures
 //	retain   1 octet, with flagRetain: a Retain
 //	group    uvarint length and octets, with flagGroup: - for the last message of it, else +, and the name
 //	header   the rest, the header block
@@ -41,8 +44,8 @@ const (
 	flagExpires
 	flagJob
 	flagTTL
-	_
-	_
+	flagLimit
+	flagBack
 	flagGroup
 	flagRetain
 )
@@ -70,6 +73,8 @@ func appendHead(dst []byte, m *Message, target store.DestinationID) []byte {
 	set(m.Expires != 0, flagExpires)
 	set(m.job != nil, flagJob)
 	set(m.TTL > 0, flagTTL)
+	set(m.HasRedeliveryLimit, flagLimit)
+	set(m.back != nil, flagBack)
 	set(m.Group != "", flagGroup)
 	set(m.Retain != RetainNone, flagRetain)
 
@@ -100,6 +105,15 @@ func appendHead(dst []byte, m *Message, target store.DestinationID) []byte {
 	if m.job != nil {
 		job, _ := m.job.AppendBinary(nil) // never fails
 		dst = appendText(dst, string(job))
+	}
+	if m.HasRedeliveryLimit {
+		dst = binary.AppendUvarint(dst, uint64(m.RedeliveryLimit+1))
+	}
+	if b := m.back; b != nil {
+		dst = binary.AppendUvarint(dst, uint64(b.backlog))
+		dst = binary.AppendUvarint(dst, uint64(b.seq))
+		dst = binary.AppendUvarint(dst, uint64(b.deliveries))
+		dst = binary.AppendUvarint(dst, uint64(b.failures))
 	}
 	if m.Retain != RetainNone {
 		dst = append(dst, byte(m.Retain))
@@ -170,6 +184,13 @@ func decodeRecord(head, body []byte, blob store.Blob, zones *schedule.Zones) (*M
 			return nil, 0, fmt.Errorf("%w: %w", errRecord, err)
 		}
 		m.job = &job
+	}
+	if flags&flagLimit != 0 {
+		m.RedeliveryLimit, m.HasRedeliveryLimit = int32(min(r.uvarint(), math.MaxInt32))-1, true
+	}
+	if flags&flagBack != 0 {
+		m.back = &comeback{backlog: store.BacklogID(r.uvarint()), seq: store.Seq(r.uvarint())}
+		m.back.deliveries, m.back.failures = uint32(min(r.uvarint(), math.MaxUint32)), uint16(min(r.uvarint(), math.MaxUint16))
 	}
 	if flags&flagRetain != 0 {
 		m.Retain = Retain(r.octet())

@@ -1,5 +1,7 @@
 package broker
 
+import "time"
+
 // OpKind says what an Op asks for.
 type OpKind uint8
 
@@ -15,7 +17,7 @@ const (
 	// OpAck and OpNack settle the delivery that Ack names, at once (Tx 0) or when Tx commits.
 	OpAck
 	OpNack
-	// OpRecover puts back what is unacknowledged of Sub, or of all subscriptions where Sub is empty.
+	// OpRecover puts back what is unacknowledged of Sub, or of all subscriptions where Sub is empty. Of Nack only the delay counts.
 	OpRecover
 	// OpCommit does all of Sends and what was settled with Tx, in one atomic step.
 	OpCommit
@@ -55,6 +57,8 @@ type Op struct {
 	Durable SubscriptionName
 
 	Ack AckOp
+	// Nack is what OpNack or OpRecover asks for beside; nil for nothing. It is not changed.
+	Nack *NackOp
 
 	Schedule *ScheduleOp
 
@@ -113,6 +117,11 @@ type SubscribeOp struct {
 	Selector string
 	// Browse looks at the queue From and takes nothing; nil: it is consumed.
 	Browse *BrowseOp
+	// Redelivery is what the consumer wants of messages that it does not take; nil for nothing.
+	Redelivery *Redelivery
+	// AckTimeout is how long a delivery may be pending before it is taken back; 0 for without end. That of the destination
+	// counts before it.
+	AckTimeout time.Duration
 	// Tag is the session's own, given back in Output.Tag.
 	Tag any
 }
@@ -133,6 +142,9 @@ type AckOp struct {
 	// Credit grants that many messages more than the window. With it and no
 	// delivery named nothing is settled.
 	Credit int
+	// Extend, of an ACK, acknowledges nothing: what is named has so many milliseconds more, from now on, before it is
+	// taken back as not acknowledged in time.
+	Extend int64
 	// Text is what the client named, for the ERROR.
 	Text string
 }

@@ -8,7 +8,7 @@ import (
 	"footfall/store"
 )
 
-// ScheduledCounts is how much waits for its time, by how long it has to wait.
+// ScheduledCounts is how much waits for its time, by how long it has to wait. What waits for its redelivery counts too.
 type ScheduledCounts struct {
 	// Overdue is due and not yet in its place; Minute, Hour and Day come within that time, each without what comes before it; Later is
 	// the rest.
@@ -73,12 +73,16 @@ func (t *tally) total(c *core) {
 	for _, ts := range c.loose {
 		t.counts.Total += int64(len(ts))
 	}
+	t.counts.Total += c.looseReturning
 }
 
 // looseOnes counts what is in memory only.
 func (t *tally) looseOnes(c *core) {
-	for _, ts := range c.loose {
-		for _, item := range ts {
+	for s := range c.agendas {
+		for _, item := range c.agendas[s].heap {
+			if item.stored {
+				continue
+			}
 			for i := range t.spans {
 				if s := &t.spans[i]; item.due.at <= s.until {
 					s.add(1)

@@ -141,7 +141,7 @@ func (l *listing) take(e *store.DueEntry, zones *schedule.Zones) (bool, error) {
 	}
 	head := slices.Clone(e.Head)
 	m, target, err := decodeRecord(head, nil, e.Blob, zones)
-	if err != nil || l.dest != nil && target != l.dest.id {
+	if err != nil || m.back != nil || l.dest != nil && target != l.dest.id {
 		return err == nil, err
 	}
 	if l.q.BodyBytes > 0 {
@@ -213,7 +213,7 @@ func (c *core) looseFrom(l *listing) (list []waiting) {
 			if t.key().Compare(last) > 0 {
 				return false
 			}
-			if t.stored || !l.wants(t.key(), t.dest) {
+			if t.stored || t.m.back != nil || !l.wants(t.key(), t.dest) {
 				return true
 			}
 			if found = append(found, t); len(found) >= 2*most {

@@ -25,19 +25,19 @@ import (
 //
 //	new [limit=value ...]                            a fresh broker; see options. A line "match setting=value ..." for each policy
 //	connect c ... [user= client=], disconnect c [receipt=r], vanish c    sessions; vanish is a lost connection
-//	sub c key dest [mode= window= octets=]           mode: auto, client or individual
+//	sub c key dest [mode= window= octets=]           mode: auto, client or individual; see scriptRedelivery; timeout=
 //	    [durable=name shared=name nolocal=true selector=s]
 //	    [browse=all|from BODY|tail|follow exclusive=true rank=n]
 //	unsub c key [receipt=r durable=name]
 //	send c dest body [receipt= persistent= priority= delay= at= size= times= id= group=g, or g! for its last, retain=set|remove]
-//	ack|nack c [sub.number | id=text sub=key | msg=body sub=key | mid=id | invalid=text] [tx=n receipt=r credit=n]
-//	recover c [key]
+//	ack|nack c [sub.number | id=text sub=key | msg=body sub=key | mid=id | invalid=text] [tx=n receipt=r credit=n extend=d]; nack: see scriptNack
+//	recover c [key] [delay=]
 //	commit c tx=n [receipt=r] with a line "dest body ..." for each SEND, as in send; abort c tx=n
 //	nothing c [receipt=r]                            a frame that asks for a receipt only
 //	request c, with a line for each                  send, ack, nack, recover, abort, commit in one request
 //	stall c, write c n                               the writer stops, and goes on for n messages
 //	hold before|after|outcomes, release              keeps answers of the store back: scans before or after they looked, batches
-//	advance duration; disk low|high; restart; check; stats
+//	advance duration; disk low|high; restart; check; stats; deaths
 //	do, with a line for each                         several commands
 //
 // times=n sends body0, body1 and so on. A body of more than 40 octets is shown by its size.
@@ -155,10 +155,13 @@ func (s *script) ask(cmd string, c *client, w words, input string) bool {
 		op.Subscribe = &SubscribeOp{
 			Browse: s.browseOp(w),
 			ID:     w.args[1], Text: w.args[2], From: address(w.args[2]), Mode: modes[w.named["mode"]],
-			Window: w.num("window"), WindowBytes: int64(w.num("octets")),
+			Window: w.num("window"), WindowBytes: int64(w.num("octets")), Redelivery: scriptRedelivery(w, ""),
 			Durable: c.subscriptionName(w.named["durable"]), Shared: c.subscriptionName(w.named["shared"]),
 			Priority: int32(w.num("rank")), Exclusive: w.named["exclusive"] == "true",
 			NoLocal: w.named["nolocal"] == "true", Selector: w.named["selector"],
+		}
+		if d := scriptTTL(w.named["timeout"]); d != nil {
+			op.Subscribe.AckTimeout = *d
 		}
 	case "unsub":
 		op.Kind, op.Sub, op.Durable = OpUnsubscribe, w.args[1], c.subscriptionName(w.named["durable"])
@@ -182,9 +185,9 @@ func (s *script) ask(cmd string, c *client, w words, input string) bool {
 		return true
 	case "ack", "nack":
 		op.Kind = map[string]OpKind{"ack": OpAck, "nack": OpNack}[cmd]
-		op.Ack = s.ackOp(w)
+		op.Ack, op.Nack = s.ackOp(w), scriptNack(w)
 	case "recover":
-		op.Kind = OpRecover
+		op.Kind, op.Nack = OpRecover, scriptNack(w)
 		if len(w.args) > 1 {
 			op.Sub = w.args[1]
 		}
@@ -246,6 +249,9 @@ func (s *script) manage(cmd string, c *client, w words, input string, out *strin
 	case "stats":
 		st, _ := s.w.b.Stats(context.Background())
 		fmt.Fprintf(out, "ready %d unacked %d scheduled %d stale %d memory %v\n", st.Ready, st.Unacked, st.Scheduled, st.StaleAcks, st.MemoryBytes > 0)
+	case "deaths":
+		st, _ := s.w.b.Stats(context.Background())
+		fmt.Fprintf(out, "moved %v deleted %d kept %d returning %d timeouts %d\n", st.DeadLettered, st.DeadDeleted, st.DeadKept, st.Returning, st.AckTimeouts)
 	default:
 		return false
 	}
@@ -308,6 +314,9 @@ func sends(op Op, w words) (ops []Op) {
 				Count: must(strconv.ParseInt(parts[2], 10, 64)),
 			}}
 		}
+		if _, ok := w.named["limit"]; ok {
+			m.RedeliveryLimit, m.HasRedeliveryLimit = int32(w.num("limit")), true
+		}
 		m.UserID = w.named["id"]
 		m.Retain = map[string]Retain{"set": RetainSet, "remove": RetainRemove}[w.named["retain"]]
 		m.Group, m.GroupEnd = strings.CutSuffix(w.named["group"], "!")
@@ -319,6 +328,9 @@ func sends(op Op, w words) (ops []Op) {
 
 func (s *script) ackOp(w words) AckOp {
 	a := AckOp{Credit: w.num("credit"), Sub: w.named["sub"], UserID: w.named["id"], Text: w.named["id"], Invalid: w.named["invalid"]}
+	if d, ok := w.named["extend"]; ok {
+		a.Extend = must(time.ParseDuration(d)).Milliseconds()
+	}
 	if body, ok := w.named["msg"]; ok {
 		a.MessageID = s.seen[body].ID
 		a.Text = a.MessageID.String()

@@ -159,7 +159,7 @@ func findPlace(s Store, after uint64, id string, zones *schedule.Zones) ([]nameH
 		return nil, err
 	}
 	m, target, err := decodeRecord(due.Head, nil, due.Blob, zones)
-	if err != nil || m.named() {
+	if err != nil || m.named() || m.back != nil {
 		return nil, err
 	}
 	at := store.ScheduleName{Shard: place.Shard, Destination: target, At: place.At, Seq: place.Seq}
@@ -252,7 +252,7 @@ func (c *core) walked(conn *Conn, op *Op, shard store.Shard, read []waitingMessa
 	before := c.batch.Len()
 	for _, w := range read {
 		d := c.byID[destinationKey{shard, w.target}]
-		if d == nil || c.dropped[store.DueKey{Shard: shard, At: w.due.at, Seq: w.due.seq}] {
+		if d == nil || w.m.back != nil || c.dropped[store.DueKey{Shard: shard, At: w.due.at, Seq: w.due.seq}] {
 			continue
 		}
 		if op.Kind == OpBrowseSchedule {

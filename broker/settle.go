@@ -1,6 +1,10 @@
 package broker
 
-import "footfall/store"
+import (
+	"slices"
+
+	"footfall/store"
+)
 
 // cause is why a delivery goes back to its place.
 type cause uint8
@@ -8,10 +12,15 @@ type cause uint8
 const (
 	causeNack cause = iota
 	causeRecover
+	causeTimeout      // it was not acknowledged in time
 	causeUnsubscribed // its consumer left it
 	causeLost         // its connection ended without DISCONNECT
 	causeClosed       // its connection ended with DISCONNECT
 )
+
+// isFailure tells whether every delivery that goes back for that cause failed. Of a lost connection only the
+// oldest of each subscription did.
+func (why cause) isFailure() bool { return why <= causeTimeout }
 
 // acknowledge takes d's message out of the world.
 func (c *core) acknowledge(d *delivery) {
@@ -26,9 +35,12 @@ func (c *core) acknowledge(d *delivery) {
 	c.stats.Acked++
 }
 
-// dropRef takes e out of its place in the store.
-func (c *core) dropRef(q *backlog, e *entry) {
-	c.dropPlace(q.key(e), e.msg.blob, e.msg.owner, e.flags&entryAttempts != 0, e.msg.leavesLast())
+// dropRef takes e out of its place in the store, with its body.
+func (c *core) dropRef(q *backlog, e *entry) { c.leavePlace(q, e, e.msg.blob) }
+
+// leavePlace takes e out of its place in the store, with the chunks of a blob.
+func (c *core) leavePlace(q *backlog, e *entry, blob store.Blob) {
+	c.dropPlace(q.key(e), blob, e.msg.owner, e.flags&entryAttempts != 0, e.msg.leavesLast())
 	q.uncount(e)
 	c.touch(q)
 	c.notePageRemoval(q, e)
@@ -62,21 +74,30 @@ func (c *core) settle(d *delivery) {
 	}
 }
 
-// putBack returns deliveries, of any backlogs, in the order they were made, to their
-// places. What a consumer saw is marked, and counted as the cause demands.
+// putBack returns deliveries, of any backlogs, in the order they were made. What a consumer saw is marked, and counted as
+// the cause demands; the redelivery policy says whether a message takes its place again at once, waits, or is a dead letter.
 func (c *core) putBack(ds []*delivery, why cause) {
+	if why == causeNack {
+		c.stats.Nacked += uint64(len(ds))
+	}
 	var oldest *subscription
 	for i, d := range ds {
 		c.settle(d)
-		failed := why == causeNack || why == causeRecover
+		failed := why.isFailure()
 		if why == causeLost && d.written && (i == 0 || oldest != d.sub) {
 			// A message that ends its consumer must end one day; those behind it may be innocent.
 			oldest, failed = d.sub, true
 		}
 		c.attempted(d, failed)
+		c.stats.Returned++
+		if c.isLeft(d, why) || failed && c.died(d, why) || c.waits(d, why) {
+			ds[i] = nil
+		}
 	}
-	for i := len(ds) - 1; i >= 0; i-- {
-		c.replace(ds[i])
+	for _, d := range slices.Backward(ds) {
+		if d != nil {
+			c.replace(d)
+		}
 	}
 }
 
@@ -87,28 +108,54 @@ func (c *core) attempted(d *delivery, failed bool) {
 	}
 	e := &d.e
 	e.deliveries++
-	e.flags |= entryRedelivered
+	e.flags |= entryRedelivered | entryCounted
 	if failed && e.failures < 1<<16-1 {
 		e.failures++
 	}
-	if e.stored() {
-		e.flags |= entryAttempts
-		c.batch.PutAttempts(d.q.key(e), store.Attempts{Deliveries: e.deliveries, Failures: uint32(e.failures)})
-	}
 }
 
-// replace puts the message of a settled delivery where the redelivery policy says. There
-// is one policy yet: its old place.
+// isLeft drops the message of a topic's subscriber that has gone, as nobody is left to want it.
+func (c *core) isLeft(d *delivery, why cause) bool {
+	if !d.q.ended || why == causeNack && d.nack != nil && d.nack.Dead {
+		return false
+	}
+	c.unhold(d.e.msg)
+	return true
+}
+
+// waits has the message of a settled delivery wait where the redelivery policy says so.
+func (c *core) waits(d *delivery, why cause) bool {
+	ms := c.pause(d, why)
+	if ms == 0 || d.e.msg.expired(c.ms) {
+		return false
+	}
+	c.returnAt(d.q, &d.e, c.ms+ms)
+	return true
+}
+
+// replace puts the message of a settled delivery into its place.
 func (c *core) replace(d *delivery) {
 	q, e := d.q, &d.e
-	c.stats.Returned++
-	switch {
-	case q.ended:
-		c.unhold(e.msg) // nobody is left to want it
-		return
-	case e.msg.expired(c.ms):
+	if e.msg.expired(c.ms) {
 		c.drop(q, e)
 		return
+	}
+	if e.flags&entryCounted != 0 && e.stored() {
+		c.putAttempts(q, e)
+	}
+	c.reinsert(q, e)
+}
+
+// putAttempts stores what happened to e in its place.
+func (c *core) putAttempts(q *backlog, e *entry) {
+	e.flags |= entryAttempts
+	c.batch.PutAttempts(q.key(e), store.Attempts{Deliveries: e.deliveries, Failures: uint32(e.failures)})
+}
+
+// reinsert puts e, which somebody holds, into its place in memory, or leaves it to the store.
+func (c *core) reinsert(q *backlog, e *entry) {
+	e.flags &^= entryCounted
+	switch {
 	case q.covers(placeOf(e)):
 		q.put(*e)
 		c.fill(q)

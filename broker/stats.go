@@ -13,8 +13,12 @@ type Stats struct {
 	ReceivedQueue, ReceivedTopic uint64 // SENDs taken
 	Delivered, Redelivered       uint64
 	Acked, Nacked, Recovered     uint64
-	Returned                     uint64 // given back by a connection or subscription that ended
-	Fired                        uint64 // delayed messages that took their place
+	AckTimeouts                  uint64               // deliveries that were not acknowledged in time
+	DeadLettered                 [deathReasons]uint64 // moved to an error destination, by DeathReason
+	DeadDeleted                  uint64               // not moved, as there is no error destination for them
+	DeadKept                     uint64               // failures beyond the limit of what has nowhere to go, and stays where it is
+	Returned                     uint64               // given back by a connection or subscription that ended
+	Fired                        uint64               // delayed messages that took their place
 	Expired                      uint64
 	Cancelled                    uint64 // taken back before their time
 	StaleAcks                    uint64 // ACK or NACK of what is no longer pending
@@ -34,6 +38,7 @@ type Stats struct {
 	MemoryBytes                              int64         // of all messages in memory
 	LentBytes                                int64         // of these, of those that consumers have
 	Starved                                  int           // consumers that get nothing more until they acknowledge, for the sake of LentBytes
+	Returning                                int64         // messages that wait for their redelivery
 	ScheduledLag                             time.Duration // how late the oldest overdue message is
 	DiskLow, MemoryHigh                      bool
 }
@@ -74,8 +79,11 @@ func (c *core) takeStock() Stats {
 	for _, ts := range c.loose {
 		s.Scheduled += int64(len(ts))
 	}
+	s.Returning = c.looseReturning
 	for i := range c.agendas {
-		s.Scheduled += int64(c.agendas[i].account.Count)
+		a := &c.agendas[i].account
+		s.Scheduled += int64(a.Count - a.Returning)
+		s.Returning += int64(a.Returning)
 	}
 	if due, ok := c.nextDue(); ok && due < c.ms {
 		s.ScheduledLag = time.Duration(c.ms-due) * time.Millisecond

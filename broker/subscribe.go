@@ -145,24 +145,27 @@ func (s *subscription) held() []*delivery {
 
 // recoverDeliveries is JMS' Session.recover: all that is unacknowledged returns to its place
 // and is delivered again from the first on.
-func (c *core) recoverDeliveries(conn *Conn, id string) *Error {
+func (c *core) recoverDeliveries(conn *Conn, id string, nack *NackOp) *Error {
 	if id != "" {
 		s := conn.subs[id]
 		if s == nil {
 			return &Error{Kind: KindUnknownSub, Message: "there is no subscription " + quote(id) + " on this connection to recover"}
 		}
-		c.recovered(s)
+		c.recovered(s, nack)
 		return nil
 	}
 	for _, s := range conn.inOrder() {
-		c.recovered(s)
+		c.recovered(s, nack)
 	}
 	return nil
 }
 
-func (c *core) recovered(s *subscription) {
+func (c *core) recovered(s *subscription, nack *NackOp) {
 	ds := s.held()
 	c.stats.Recovered += uint64(len(ds))
+	for _, d := range ds {
+		d.nack = nack
+	}
 	c.putBack(ds, causeRecover)
 }
 
@@ -215,7 +218,7 @@ func (c *core) detach(conn *Conn) {
 // rejoin takes d out of its transaction, which is over.
 func (s *subscription) rejoin(d *delivery) {
 	if d.tx != 0 {
-		d.tx = 0
+		d.tx, d.nack = 0, nil
 		s.hold(d)
 	}
 }

@@ -32,6 +32,11 @@ type subscription struct {
 	ended bool // unsubscribed, or its connection is gone
 	// graceOver says that what is pending is no longer its consumer's, but for what is in a transaction.
 	graceOver bool
+
+	// watched is when what is pending is looked through for what was not acknowledged in time, in milliseconds since the
+	// epoch, 0 for never; looked is when that was last done.
+	watched int64
+	looked  time.Time
 }
 
 // auto tells whether writing a message settles it.

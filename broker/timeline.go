@@ -165,6 +165,7 @@ func (l *timeline) trim() (dropped []*timed) {
 }
 
 func (p *timePage) add(t *timed) {
+	delete(p.removed, t.due.seq) // it may have been there before, as what returns to its place
 	if len(p.added) < maxAdded && p.bytes < timelineBytes {
 		p.added = append(p.added, t)
 		p.bytes += t.size()

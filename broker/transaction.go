@@ -8,7 +8,8 @@ type transaction struct {
 }
 
 // enlist has the transaction settle d, which makes room in the window of its subscription.
-func (c *core) enlist(conn *Conn, tx uint64, d *delivery, nack bool) *Error {
+func (c *core) enlist(conn *Conn, d *delivery, op *Op) *Error {
+	tx := op.Tx
 	t := conn.txs[tx]
 	if t == nil {
 		t = &transaction{}
@@ -22,7 +23,10 @@ func (c *core) enlist(conn *Conn, tx uint64, d *delivery, nack bool) *Error {
 	}
 	t.settles = append(t.settles, d)
 	t.bytes += d.e.msg.Size()
-	d.tx, d.nack = tx, nack
+	if op.Nack != nil {
+		t.bytes += int64(len(op.Nack.Reason))
+	}
+	d.tx, d.refused, d.nack = tx, op.Kind == OpNack, op.Nack
 	d.sub.release(c, d)
 	return nil
 }
@@ -39,7 +43,7 @@ func (c *core) commit(conn *Conn, tx uint64) {
 		if d.settled {
 			continue // its subscription was deleted
 		}
-		if d.nack {
+		if d.refused {
 			back = append(back, d)
 			continue
 		}
@@ -57,8 +61,10 @@ func (c *core) abort(conn *Conn, tx uint64) {
 	}
 	delete(conn.txs, tx)
 	for _, d := range t.settles {
-		if d.tx = 0; !d.settled {
+		d.tx, d.nack = 0, nil
+		if !d.settled {
 			d.sub.hold(d)
+			c.watch(d)
 		}
 	}
 	for _, d := range t.settles {

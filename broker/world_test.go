@@ -246,6 +246,7 @@ func show(o Output) string {
 		if o.HideUserID {
 			b.WriteString(" own-id")
 		}
+		b.WriteString(showDeath(o.Message.Header))
 		return b.String()
 	case OutputReceipt:
 		if o.DeliverAt != 0 {
