@@ -19,6 +19,7 @@ const (
 	receiptHeader
 	messageIDHeader
 	retainHeader
+	redeliveryLimitHeader
 	// dropped: ours to write, or none of a receiver's business
 	droppedHeader
 	// of when the message is due or how long it lives: read, and passed on or not, as package schedule says
@@ -76,7 +77,7 @@ func classify(name []byte) class {
 		return droppedHeader // secrets
 	case "scheduledJobId":
 		return droppedHeader // only a message that was delayed has it
-	case "original-destination", "dead-letter-reason", "dead-letter-detail", "dead-letter-time", "dead-letter-count",
+	case "original-destination", "original-subscription", "dead-letter-reason", "dead-letter-detail", "dead-letter-time", "dead-letter-count",
 		"original-expires", "dlqDeliveryFailureCause", "originalExpiration", "_AMQ_ORIG_ADDRESS", "_AMQ_ORIG_MESSAGE_ID",
 		"x-death-reason", "x-first-death-queue":
 		return droppedHeader // only a dead letter has them
@@ -90,7 +91,10 @@ func classify(name []byte) class {
 		"expires", "ttl", "expiration", "x-message-ttl":
 		return timeHeader
 
-	case "redelivery-limit", "dedup-id", "_AMQ_DUPL_ID":
+	case "redelivery-limit":
+		return redeliveryLimitHeader // how often it comes again is between the sender and the broker
+
+	case "dedup-id", "_AMQ_DUPL_ID":
 		return refusedHeader
 	}
 	return passedHeader

@@ -94,7 +94,7 @@ func (s *session) scan(block frames.Header, h *sendHeaders) error {
 			c = h.time(name, block.Decode(value))
 		case refusedHeader:
 			text := block.Decode(value)
-			if what, asked := sendFeature(string(name), text); asked {
+			if what, asked := sendFeature(text); asked {
 				return unsupported(what, string(name), text)
 			}
 		}
@@ -177,6 +177,13 @@ func readValues(f *frames.Frame, h *sendHeaders, m *broker.Message) error {
 		if m.Priority, ok = parsePriority(string(raw)); !ok {
 			return badHeader(f.Command, "priority", f.Header.Decode(raw), "a number from 0 to 9 is wanted")
 		}
+	}
+	if raw := h.values[redeliveryLimitHeader]; len(raw) > 0 {
+		limit, ok := parseLimit(string(raw))
+		if !ok {
+			return badLimit(f.Command, "redelivery-limit", f.Header.Decode(raw))
+		}
+		m.RedeliveryLimit, m.HasRedeliveryLimit = int32(limit), true
 	}
 	if raw := h.values[persistentHeader]; raw != nil {
 		if m.Persistent, ok = parseBool(string(raw)); !ok {

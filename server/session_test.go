@@ -165,14 +165,12 @@ func TestRefusedFramesNameWhatIsWrong(t *testing.T) {
 
 func TestWhatThisVersionLacksIsRefusedWhereItWouldChangeDelivery(t *testing.T) {
 	send := []string{
-		"redelivery-limit:0", "dedup-id:d", "_AMQ_DUPL_ID:d", "reply-to:/temp-queue/x",
+		"dedup-id:d", "_AMQ_DUPL_ID:d", "reply-to:/temp-queue/x",
 	}
 	subscribe := []string{
 		"selector:a = 1",
-		"redelivery-delay:0", "activemq.maximumRedeliveries:3",
 	}
 	harmlessOnQueues := []string{"no-local:True", "activemq.noLocal:1", "durable:true", "persistent:true", "activemq.subscriptionName:n", "activemq.subcriptionName:n", "durable-subscription-name:n", "shared:true"}
-	nack := []string{"requeue:false", "dead-letter:true", "delay:5"}
 	harmless := []string{
 		"unknown:x", "selector:", "browser:false", "no-local:0", "exclusive:FALSE", "activemq.priority:0", "x-dead-letter-exchange:", "auto-delete:true", "x-queue-name:q",
 	}
@@ -198,9 +196,8 @@ func TestWhatThisVersionLacksIsRefusedWhereItWouldChangeDelivery(t *testing.T) {
 			check(true, "SUBSCRIBE\nid:1\ndestination:/"+kind+"/a\n%s\n\n^@", harmless)
 		}
 		check(true, "SUBSCRIBE\nid:1\ndestination:/queue/a\n%s\n\n^@", harmlessOnQueues)
-		check(false, "NACK\nid:5-1-1\nmessage-id:1.1\n%s\n\n^@", nack)
 		check(true, "NACK\nid:5-1-1\nmessage-id:1.1\n%s\n\n^@", []string{"requeue:true", "dead-letter:0", "reason:x"})
-		check(false, "RECOVER\n%s\n\n^@", []string{"redelivery-delay:5", "transaction:t"})
+		check(false, "RECOVER\n%s\n\n^@", []string{"transaction:t"})
 		check(false, "SUBSCRIBE\nid:1\ndestination:%s\n\n^@", []string{"/topic/a.>", "/topic/#", "/queue/*.b", "/queue/a.**", "/temp-queue/x", "/queue/a,/queue/b", "/queue/Consumer.A.VirtualTopic.B"})
 	}
 }

@@ -15,22 +15,30 @@ func (s *session) settle(f *frames.Frame) error {
 		if again {
 			return s.recoverByNack(f)
 		}
-		if err := refuseFeatures(f.Header, nackFeatures()); err != nil {
-			return err
-		}
 	}
 	op := broker.Op{Kind: broker.OpAck}
+	var err error
+	var extend int64
 	if f.Command == frames.Nack {
 		op.Kind = broker.OpNack
+		op.Nack, err = readNack(f)
+	} else {
+		extend, err = readExtend(f)
 	}
-	var err error
+	if err != nil {
+		return err
+	}
 	if op.Ack, err = s.delivery(f); err != nil {
 		return err
 	}
+	op.Ack.Extend = extend
 	if op.Tx, err = s.settleInTransaction(f); err != nil {
 		return err
 	}
 	s.add(f, op)
+	if op.Nack != nil {
+		s.bytes += len(op.Nack.Reason)
+	}
 	return nil
 }
 
@@ -100,6 +108,10 @@ func (s *session) recoverSubscription(f *frames.Frame, key string) error {
 	if err := refuseFeatures(f.Header, recoverFeatures()); err != nil {
 		return err
 	}
-	s.add(f, broker.Op{Kind: broker.OpRecover, Sub: key})
+	nack, err := readRecover(f)
+	if err != nil {
+		return err
+	}
+	s.add(f, broker.Op{Kind: broker.OpRecover, Sub: key, Nack: nack})
 	return nil
 }

@@ -49,6 +49,16 @@ func (s *session) subscribe(f *frames.Frame) error {
 	if err != nil {
 		return err
 	}
+	if op.Redelivery, err = readRedelivery(f); err != nil {
+		return err
+	}
+	timeout, err := delayHeader(f, "ack-timeout")
+	if err != nil {
+		return err
+	}
+	if timeout != nil {
+		op.AckTimeout = *timeout
+	}
 	sub := &subscription{text: text, rendering: newRendering(s.version, s.id, raw, shown, op.Mode)}
 	sub.seq = seq
 	op.Tag = sub

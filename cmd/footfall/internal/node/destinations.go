@@ -15,6 +15,7 @@ import (
 // written, empty for nothing. See broker.Policy.
 type Destination struct {
 	Match, TimeToDeliver, ScheduleZone, DefaultTTL, MaxTTL, Expired string
+	Redelivery
 }
 
 // none in the place of a value says that there is none, whatever less specific items say.
@@ -25,7 +26,7 @@ func destinations(o *Options) []config.Setting {
 		config.Entries(&o.Destinations, "destinations",
 			"What is wanted of single destinations, see [destinations](destinations.md). For each setting the most specific match that has it counts.",
 			func(d *Destination) []config.Setting {
-				return []config.Setting{
+				return append([]config.Setting{
 					config.Text(&d.Match, "match", "", "/queue/NAME or /topic/NAME",
 						"Which destinations. `*` in the place of a level, levels being parted by dots, stands for one level, each of `>`, `#` and `**` for any number of them.", nil),
 					config.Text(&d.TimeToDeliver, "time-to-deliver", "", "duration up to ten years, schedule, or none",
@@ -37,8 +38,8 @@ func destinations(o *Options) []config.Setting {
 					config.Text(&d.MaxTTL, "max-ttl", "", "duration up to ten years, or none",
 						"The longest that any message lives.", ttl),
 					config.Choice(&d.Expired, "expired", "",
-						"What becomes of messages that expire. `discard` drops and counts them, `log` also logs them.", "discard", "log"),
-				}
+						"What becomes of messages that expire. `discard` drops and counts them, `log` also logs them, `redirect` moves them to the error destination.", "discard", "log", "redirect"),
+				}, d.Redelivery.settings()...)
 			}, checkDestinations),
 	}
 }
@@ -169,7 +170,10 @@ func (d *Destination) policy(defaultZone *time.Location) broker.Policy {
 		p.Expired = broker.ExpiredDiscard
 	case "log":
 		p.Expired = broker.ExpiredLog
+	case "redirect":
+		p.Expired = broker.ExpiredRedirect
 	}
+	d.Redelivery.apply(&p)
 	return p
 }
 

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"fmt"
 	"time"
 
 	"footfall/broker"
@@ -30,13 +31,13 @@ func (o *Options) Explain(destination string) (settings []Explained, warnings []
 	}
 	choice := policies.Choose(address)
 	for _, s := range broker.PolicySettings() {
-		e := Explained{Setting: s.String(), Value: none, Origin: config.Default}
-		if s == broker.PolicyExpired {
-			e.Value = "discard"
-		}
+		e := Explained{Setting: s.String(), Value: byDefault(s, address), Origin: config.Default}
 		if i := choice[s]; i >= 0 {
 			item := &o.Destinations[i]
-			e.Value, e.Match, e.Origin = item.Of.text(s), item.Of.Match, item.Origin(s.String())
+			e.Match, e.Origin = item.Of.Match, item.Origin(s.String())
+			if text := item.Of.text(s); text != theDefault {
+				e.Value = text
+			}
 			if s == broker.PolicyTimeToDeliver && isSchedule(list[i].TimeToDeliver.Plan) {
 				e.Value += " in " + list[i].TimeToDeliver.Plan.Zone.String()
 			}
@@ -55,9 +56,28 @@ func (d *Destination) text(s broker.PolicySetting) string {
 		return d.DefaultTTL
 	case broker.PolicyMaxTTL:
 		return d.MaxTTL
-	default:
+	case broker.PolicyExpired:
 		return d.Expired
 	}
+	return d.Redelivery.text(s)
+}
+
+// byDefault is what counts for a destination where no item says anything.
+func byDefault(s broker.PolicySetting, a broker.Address) string {
+	switch s {
+	case broker.PolicyExpired:
+		return "discard"
+	case broker.PolicyRedeliveryDelay, broker.PolicyRedeliveryBackOff, broker.PolicyRedeliveryMultiplier, broker.PolicyRedeliveryMaxDelay,
+		broker.PolicyAckTimeout:
+		return "as consumers say"
+	case broker.PolicyRedeliveryJitter:
+		return "0.0"
+	case broker.PolicyRedeliveryLimit:
+		return fmt.Sprintf("as senders and consumers say, or %d", broker.DefaultRedeliveryLimit)
+	case broker.PolicyErrorDestination:
+		return broker.DefaultErrorDestination(a).String()
+	}
+	return none
 }
 
 // conflicts finds times that come from several items and that nobody wants together.
