@@ -65,7 +65,8 @@ func TestTheStoredFormatNeverChanges(t *testing.T) {
 		{"format key", "400a", formatKey()},
 		{"message", "0102" + "6865", append(appendMessagePrefix(nil, valueV1, 2), "he"...)},
 		{"blob", "09" + "02" + "818010", appendBlob(nil, blobOf(9, ChunkBytes+1))},
-		{"attempts", "01" + "ac02" + "01", appendAttempts(nil, Attempts{300, 1})},
+		{"attempts", "01" + "ac02" + "01", appendAttempts(nil, Attempts{Deliveries: 300, Failures: 1})},
+		{"attempts of one about to be shown", "01" + "00" + "00" + "ac02", appendAttempts(nil, Attempts{Shown: 300})},
 		{"destination", "01" + "02" + "0000018bcfe56800" + "03" + "612f62", appendDestination(nil, Destination{Kind: 2, Name: "a/b", Created: 1_700_000_000_000})},
 		{"destination with properties", "02" + "02" + "0000018bcfe56800" + "03" + "612f62" + "7078", appendDestination(nil, Destination{Kind: 2, Name: "a/b", Created: 1_700_000_000_000, Properties: "px"})},
 		{"place of a shared message", "03" + "09" + "ac02", appendSharedRef(nil, 9, 300)},
@@ -174,7 +175,7 @@ func sample() *Batch {
 	b.PutBacklog(Backlog{Shard: 1, ID: 2, Destination: 1})
 	b.PutRef(RefKey{1, 2, 4, 3}, []byte("head"), []byte("body"))
 	blob := b.PutRef(RefKey{1, 2, 4, 4}, []byte("head"), make([]byte, ChunkBytes+1))
-	b.PutAttempts(RefKey{1, 2, 4, 3}, Attempts{1, 0})
+	b.PutAttempts(RefKey{1, 2, 4, 3}, Attempts{1, 0, 0})
 	b.DropRef(RefKey{1, 2, 4, 3}, Blob{}, true)
 	b.DropRef(RefKey{1, 2, 4, 4}, blob, false)
 	b.PutDue(DueKey{63, 5, 5}, nil, nil)
@@ -305,7 +306,7 @@ func FuzzDecode(f *testing.F) {
 	backlog.Lanes[9] = Lane{Count: 300, Head: 1 << 44}
 	f.Add(appendPlaceKey(nil, kindRef, RefKey{1, 2, 3, 4}), appendMessagePrefix(nil, valueV1, 0))
 	f.Add(appendPlaceKey(nil, kindRef, RefKey{1, 2, 3, 4}), appendBlob(appendMessagePrefix(nil, valueBlobV1, 0), blobOf(9, 1<<20)))
-	f.Add(appendPlaceKey(nil, kindAttempts, RefKey{1, 2, 3, 4}), appendAttempts(nil, Attempts{1, 2}))
+	f.Add(appendPlaceKey(nil, kindAttempts, RefKey{1, 2, 3, 4}), appendAttempts(nil, Attempts{1, 2, 0}))
 	f.Add(appendDueKey(nil, DueKey{1, 2, 3}), appendMessagePrefix(nil, valueV1, 1))
 	f.Add(appendIDKey(nil, 3, kindBacklog, 7), appendBacklog(nil, &backlog))
 	f.Add(appendIDKey(nil, 3, kindDestination, 7), appendDestination(nil, Destination{Name: "n"}))

@@ -89,6 +89,16 @@ func (m *Memory) ScanRefs(q RefScan) (refs []Ref, more bool, err error) {
 	return refs, more, err
 }
 
+// FilterRefs is as that of Store.
+func (m *Memory) FilterRefs(q RefFilter) (refs []Ref, next RefKey, more bool, err error) {
+	mustPriority(q.From)
+	err = m.read(q.After, func(r reader) error {
+		refs, next, more, err = filterRefs(r, q)
+		return err
+	})
+	return refs, next, more, err
+}
+
 // ScanDue is as that of Store.
 func (m *Memory) ScanDue(q DueScan) (due []Due, more bool, err error) {
 	err = m.read(q.After, func(r reader) error {

@@ -25,49 +25,95 @@ func (p *page) take(bytes int) bool {
 	return true
 }
 
-// scanRefs goes lane by lane, so that it never steps over what was dropped below a lane's head.
-func scanRefs(r reader, q RefScan) (refs []Ref, more bool, err error) {
-	it, err := r.iter(appendPlaceKey(nil, kindRef, q.From), appendLaneEnd(nil, kindRef, RefKey{Shard: q.From.Shard, Backlog: q.From.Backlog}))
+// walkRefs calls visit with the places of a backlog in key order, from one on. It goes lane by lane, so that it never
+// steps over what was dropped below a lane's head.
+func walkRefs(r reader, from RefKey, heads *[Priorities]Seq, visit func(it iterator, at RefKey) (goOn bool, err error)) error {
+	it, err := r.iter(appendPlaceKey(nil, kindRef, from), appendLaneEnd(nil, kindRef, RefKey{Shard: from.Shard, Backlog: from.Backlog}))
 	if err != nil {
-		return nil, false, err
+		return err
 	}
-	a, shared := attemptsReader{r: r}, sharedReader{r: r}
-	defer func() {
-		if e := errors.Join(it.Close(), a.close(), shared.close()); err == nil {
-			err = e
-		}
-	}()
-	p := newPage(q.MaxCount, q.MaxBytes)
-	for k := q.From; ; k.Priority-- {
-		if k.Priority != q.From.Priority {
+	goOn := true
+	for k := from; ; k.Priority-- {
+		if k.Priority != from.Priority {
 			k.Seq = 0
 		}
-		k.Seq = max(k.Seq, q.Heads[k.Priority])
+		k.Seq = max(k.Seq, heads[k.Priority])
 		lower, upper := appendPlaceKey(nil, kindRef, k), appendLaneEnd(nil, kindRef, k)
 		it.SetBounds(lower, upper)
-		for ok := it.SeekGE(lower); ok; ok = it.Next() {
-			ref, fits, err := readRef(&shared, it, &p)
-			if err != nil || !fits {
-				return refs, err == nil, err
+		for ok := it.SeekGE(lower); ok && goOn && err == nil; ok = it.Next() {
+			var at RefKey
+			if at, err = decodePlaceKey(it.Key(), kindRef); err == nil {
+				goOn, err = visit(it, at)
 			}
-			if ref.Attempts, err = a.of(ref.Key); err != nil {
-				return refs, false, err
-			}
-			refs = append(refs, ref)
 		}
-		if err := it.Error(); err != nil || k.Priority == 0 {
-			return refs, false, err
+		if err == nil {
+			err = it.Error()
+		}
+		if err != nil || !goOn || k.Priority == 0 {
+			return errors.Join(err, it.Close())
 		}
 	}
 }
 
-func readRef(shared *sharedReader, it iterator, p *page) (ref Ref, fits bool, err error) {
-	if ref.Key, err = decodePlaceKey(it.Key(), kindRef); err != nil {
-		return ref, false, err
-	}
-	m, fits, err := readMessage(shared, ref.Key.Shard, it, p)
-	ref.Head, ref.Body, ref.Blob, ref.Owner = m.head, m.body, m.blob, m.owner
-	return ref, fits, err
+func scanRefs(r reader, q RefScan) (refs []Ref, more bool, err error) {
+	a, shared := attemptsReader{r: r}, sharedReader{r: r}
+	p := newPage(q.MaxCount, q.MaxBytes)
+	err = walkRefs(r, q.From, &q.Heads, func(it iterator, at RefKey) (bool, error) {
+		ref, fits, err := readRef(&shared, it, at, &p)
+		if err != nil || !fits {
+			more = err == nil
+			return false, err
+		}
+		if ref.Attempts, err = a.of(at); err == nil {
+			refs = append(refs, ref)
+		}
+		return true, err
+	})
+	return refs, more, errors.Join(err, a.close(), shared.close())
+}
+
+// filterRefs looks at places as they lie in the store, and copies only what is wanted.
+func filterRefs(r reader, q RefFilter) (refs []Ref, next RefKey, more bool, err error) {
+	a, shared := attemptsReader{r: r}, sharedReader{r: r}
+	p := newPage(q.MaxCount, q.MaxBytes)
+	looked := 0
+	err = walkRefs(r, q.From, &q.Heads, func(it iterator, at RefKey) (bool, error) {
+		if next = at; looked >= max(q.MaxLooked, 1) {
+			more = true
+			return false, nil
+		}
+		looked++
+		value, err := it.ValueAndErr()
+		if err != nil {
+			return false, err
+		}
+		m, err := shared.decode(at.Shard, value)
+		if err != nil {
+			return false, err
+		}
+		attempts, err := a.of(at)
+		if err != nil {
+			return false, err
+		}
+		wanted, err := q.Want(at, m.head, m.body, attempts)
+		if err != nil || !wanted {
+			return err == nil, err
+		}
+		ref, fits, err := readRef(&shared, it, at, &p)
+		if err != nil || !fits {
+			more = err == nil
+			return false, err
+		}
+		ref.Attempts = attempts
+		refs = append(refs, ref)
+		return true, nil
+	})
+	return refs, next, more, errors.Join(err, a.close(), shared.close())
+}
+
+func readRef(shared *sharedReader, it iterator, at RefKey, p *page) (ref Ref, fits bool, err error) {
+	m, fits, err := readMessage(shared, at.Shard, it, p)
+	return Ref{Key: at, Head: m.head, Body: m.body, Blob: m.blob, Owner: m.owner}, fits, err
 }
 
 // readMessage copies the message at the iterator, if it is still part of the page.

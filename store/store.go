@@ -237,6 +237,17 @@ func (s *Store) ScanRefs(q RefScan) (refs []Ref, more bool, err error) {
 	return refs, more, err
 }
 
+// FilterRefs returns what q wants of a backlog, once the batch q.After is applied. There is more, from next on, if the bounds
+// of q ended the search. An error of q.Want is a failure of the store.
+func (s *Store) FilterRefs(q RefFilter) (refs []Ref, next RefKey, more bool, err error) {
+	mustPriority(q.From)
+	err = s.read(q.After, func(r reader) error {
+		refs, next, more, err = filterRefs(r, q)
+		return err
+	})
+	return refs, next, more, err
+}
+
 // ScanDue returns a page of what waits in a shard, once the batch q.After is applied.
 // There is more if the page's bounds ended it.
 func (s *Store) ScanDue(q DueScan) (due []Due, more bool, err error) {

@@ -55,9 +55,11 @@ type Blob struct {
 // ChunkBytes is the size from which on a body is kept in chunks.
 const ChunkBytes = 256 << 10
 
-// Attempts counts what happened to a message in its place.
+// Attempts counts what happened to a message in its place. Shown is its owner's: the epoch in which it was about to be
+// shown to somebody, 0 for none.
 type Attempts struct {
 	Deliveries, Failures uint32
+	Shown                uint32
 }
 
 // Destination is a destination that exists: Kind, Name and Properties are its owner's, the name at
@@ -123,6 +125,15 @@ type RefScan struct {
 	Heads [Priorities]Seq
 	// MaxCount and MaxBytes bound the page; it has at least one message if there is one.
 	MaxCount, MaxBytes int
+}
+
+// RefFilter asks for those messages of a backlog that Want wants, in key order, from the place From on (inclusive).
+type RefFilter struct {
+	RefScan
+	// MaxLooked bounds the messages that are looked at, at least one; MaxCount and MaxBytes those that are returned.
+	MaxLooked int
+	// Want tells whether a message is wanted, of which body is nil where it lies in a blob. It must keep neither head nor body.
+	Want func(at RefKey, head, body []byte, attempts Attempts) (bool, error)
 }
 
 // DueScan asks for a page of what waits in one shard, in key order, from From on (inclusive) and due not later than Until.

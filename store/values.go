@@ -68,15 +68,22 @@ func decodeChunk(value []byte) ([]byte, error) {
 	return value[1:], nil
 }
 
-// Attempts are [1][deliveries][failures].
+// Attempts are [1][deliveries][failures], and [shown] unless that is 0.
 func appendAttempts(dst []byte, a Attempts) []byte {
 	dst = binary.AppendUvarint(append(dst, valueV1), uint64(a.Deliveries))
-	return binary.AppendUvarint(dst, uint64(a.Failures))
+	dst = binary.AppendUvarint(dst, uint64(a.Failures))
+	if a.Shown == 0 {
+		return dst
+	}
+	return binary.AppendUvarint(dst, uint64(a.Shown))
 }
 
 func decodeAttempts(value []byte) (Attempts, error) {
 	d := decode("attempts", value)
 	a := Attempts{Deliveries: d.uvarint32(), Failures: d.uvarint32()}
+	if len(d.rest) > 0 {
+		a.Shown = d.uvarint32()
+	}
 	return a, d.end()
 }
 

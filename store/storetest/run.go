@@ -20,6 +20,7 @@ type Store interface {
 	NewBatch() *store.Batch
 	Submit(b *store.Batch, done func(store.Outcome)) (number uint64)
 	ScanRefs(q store.RefScan) (refs []store.Ref, more bool, err error)
+	FilterRefs(q store.RefFilter) (refs []store.Ref, next store.RefKey, more bool, err error)
 	ScanDue(q store.DueScan) (due []store.Due, more bool, err error)
 	ScanSpent(q store.SpentScan) (found []store.Spent, next store.Spent, more bool, err error)
 	Check() (store.Report, error)
@@ -46,6 +47,7 @@ func Run(t *testing.T, make func(t *testing.T) Opener) {
 		{"a page ends at its bounds, and tells whether there is more", testPageBounds},
 		{"a page shows nothing below the heads", testHeads},
 		{"a page shows the batch that it waits for", testAfter},
+		{"a filter returns what is wanted and tells where it ended", testFilter},
 		{"a page has each message's attempts", testAttempts},
 		{"what a scan returns is the caller's", testScanCopies},
 		{"what waits comes by time, then by number, none after Until", testDue},

@@ -97,6 +97,61 @@ func testAfter(t *testing.T, f *fixture) {
 	}
 }
 
+func testFilter(t *testing.T, f *fixture) {
+	f.commit(func(b *store.Batch) {
+		for i := range store.Seq(20) {
+			b.PutRef(ref(uint8(5-i/10), 100+i), []byte{byte(i)}, []byte{byte(i % 3), 7})
+		}
+		b.PutAttempts(ref(4, 113), store.Attempts{Deliveries: 5})
+		b.PutRef(ref(0, 200), []byte{99}, make([]byte, store.ChunkBytes+1))
+	})
+	for _, c := range []struct {
+		name                  string
+		from                  store.RefKey
+		heads                 store.Seq
+		looked, count, octets int
+		want                  func(head, body []byte, a store.Attempts) (bool, error)
+		got                   []store.Seq
+		next                  store.RefKey
+		more                  bool
+	}{
+		{name: "all that there is", looked: 100, want: func(_, body []byte, _ store.Attempts) (bool, error) { return len(body) == 2 && body[0] == 1, nil }, got: []store.Seq{101, 104, 107, 110, 113, 116, 119}},
+		{name: "looked at enough", looked: 5, want: func(_, body []byte, _ store.Attempts) (bool, error) { return body[0] == 1, nil }, got: []store.Seq{101, 104}, next: ref(5, 105), more: true},
+		{name: "found enough", looked: 100, count: 2, want: func(_, body []byte, _ store.Attempts) (bool, error) { return body[0] == 1, nil }, got: []store.Seq{101, 104}, next: ref(5, 107), more: true},
+		{name: "as much as fits", looked: 100, octets: 5, want: func(_, body []byte, _ store.Attempts) (bool, error) { return body[0] == 1, nil }, got: []store.Seq{101}, next: ref(5, 104), more: true},
+		{name: "from a place on", looked: 1, from: ref(4, 113), want: func([]byte, []byte, store.Attempts) (bool, error) { return true, nil }, got: []store.Seq{113}, next: ref(4, 114), more: true},
+		{name: "above the heads", looked: 100, heads: 118, want: func(head, _ []byte, _ store.Attempts) (bool, error) { return head[0] < 99, nil }, got: []store.Seq{118, 119}},
+		{name: "by its attempts", looked: 100, want: func(_, _ []byte, a store.Attempts) (bool, error) { return a.Deliveries == 5, nil }, got: []store.Seq{113}},
+		{name: "of a blob only the head", looked: 100, want: func(head, body []byte, _ store.Attempts) (bool, error) { return head[0] == 99 && body == nil, nil }, got: []store.Seq{200}},
+		{name: "at least one is looked at", looked: 0, want: func([]byte, []byte, store.Attempts) (bool, error) { return false, nil }, next: ref(5, 101), more: true},
+	} {
+		q := store.RefFilter{RefScan: all(), MaxLooked: c.looked}
+		if c.from != (store.RefKey{}) {
+			q.From = c.from
+		}
+		for i := range q.Heads {
+			q.Heads[i] = c.heads
+		}
+		if c.count != 0 {
+			q.MaxCount = c.count
+		}
+		if c.octets != 0 {
+			q.MaxBytes = c.octets
+		}
+		q.Want = func(_ store.RefKey, head, body []byte, a store.Attempts) (bool, error) { return c.want(head, body, a) }
+		refs, next, more, err := f.FilterRefs(q)
+		if err != nil || more != c.more || more && next != c.next {
+			t.Errorf("%s: next %v, more %t, %v; want %v, %t", c.name, next, more, err, c.next, c.more)
+		}
+		equal(t, c.name, seqs(refs), c.got)
+		for _, r := range refs {
+			if r.Key.Seq == 200 && len(r.Body) != store.ChunkBytes+1 {
+				t.Errorf("%s: a body of %d octets", c.name, len(r.Body))
+			}
+		}
+	}
+}
+
 func testAttempts(t *testing.T, f *fixture) {
 	f.commit(func(b *store.Batch) {
 		for seq := store.Seq(1); seq <= 6; seq++ {
