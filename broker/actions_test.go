@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"footfall/frames"
 )
 
 // some draws one of those that are there; ok is false when there is none.
@@ -77,6 +79,8 @@ func (h *history) sendOp(t *rapid.T, c *modelConn, op *Op) *modelSend {
 	s.msg.Priority = rapid.SampledFrom([]uint8{4, 4, 4, 0, 9}).Draw(t, "priority")
 	h.timing(t, s)
 	s.msg.UserID = rapid.SampledFrom([]string{"", "", "ID:1", "ID:2"}).Draw(t, "user id")
+	s.k = rapid.IntRange(0, 3).Draw(t, "k")
+	s.msg.Header.Raw = frames.AppendHeader(s.msg.Header.Raw, s.msg.Header.Dialect, "k", strconv.Itoa(s.k))
 	op.Kind, op.To, op.Message = OpSend, s.to, s.msg
 	c.sends = append(c.sends, s)
 	return s
@@ -105,6 +109,11 @@ func (h *history) subscribe(t *rapid.T) {
 		s.window = rapid.SampledFrom([]int{1, 2, 3, 10}).Draw(t, "window")
 		op.Subscribe.Window = s.window
 		s.window = min(s.window, cmp.Or(h.w.opt.MaxWindow, s.window))
+	}
+	if rapid.IntRange(0, 2).Draw(t, "selective") == 0 {
+		all := modelSelectors()
+		s.where = all[rapid.IntRange(0, len(all)-1).Draw(t, "selector")]
+		op.Subscribe.Selector = s.where.text
 	}
 	c.subs[s.key] = s
 	c.numbers = append(c.numbers, s)

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"sort"
 
+	"footfall/selector"
 	"footfall/store"
 )
 
@@ -21,6 +22,7 @@ const (
 	entryRedelivered             // somebody may have seen it
 	entryAttempts                // it has an attempts record in the store
 	entryCounted                 // what happened to it is not in that record yet
+	entryShown                   // the store knows that somebody may have seen it, by that record
 )
 
 func (e *entry) stored() bool { return e.flags&entryStored != 0 }
@@ -67,6 +69,12 @@ type backlog struct {
 	seen, before [store.Priorities]store.Seq
 	newest       store.Seq // the last that took a place here
 	drops        int       // since the heads were last worked out
+
+	// lenses are those of consumers with selectors, index finds those that a message matches; deep
+	// is what they found behind the window.
+	lenses []*lens
+	index  selector.Index[*lens]
+	deep   map[store.Seq]*glimpse
 
 	flight     flightList
 	consumers  []*subscription
@@ -190,6 +198,15 @@ func (q *backlog) takeLast() entry {
 // over tells whether the window is larger than its limits.
 func (q *backlog) over() bool {
 	return q.stored > q.limit.messages || q.stored > 1 && q.bytes-q.loose > q.limit.bytes || q.loose > q.limit.loose
+}
+
+// plain is the number of consumers without a selector.
+func (q *backlog) plain() int {
+	n := len(q.consumers)
+	for _, l := range q.lenses {
+		n -= l.consumers
+	}
+	return n
 }
 
 // waiting is the number of messages that wait, in memory or not.

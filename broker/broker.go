@@ -15,6 +15,7 @@ type Store interface {
 	NewBatch() *store.Batch
 	Submit(b *store.Batch, done func(store.Outcome)) (number uint64)
 	ScanRefs(store.RefScan) (refs []store.Ref, more bool, err error)
+	FilterRefs(store.RefFilter) (refs []store.Ref, next store.RefKey, more bool, err error)
 	ScanDue(store.DueScan) (dues []store.Due, more bool, err error)
 	ScanExpiries(store.ExpiryScan) (found []store.Expiry, more bool, err error)
 	FindNames(after uint64, shard store.Shard, name string) ([]store.ScheduleName, error)

@@ -35,6 +35,7 @@ type browser struct {
 const (
 	browsePage  = 256
 	browseBytes = 256 << 10
+	browseLook  = 4096 // messages that a selector looks at for it
 )
 
 // openBrowser has s look at q and not consume it.
@@ -119,35 +120,39 @@ func (c *core) exhibit(q *backlog, b *browser, e *entry) {
 // readOn reads the next page of the pass.
 func (c *core) readOn(q *backlog, b *browser) {
 	if q.accounted() == 0 {
-		c.leafed(q, b, nil, false)
+		c.leafed(q, b, nil, place{lane: store.Priorities - 1, seq: math.MaxUint64}, false)
 		return
 	}
 	b.reading = true
-	scan := store.RefScan{
+	filter := store.RefFilter{MaxLooked: browseLook, RefScan: store.RefScan{
 		From:     store.RefKey{Shard: q.account.Shard, Backlog: q.account.ID, Priority: 9 - b.at.lane, Seq: b.at.seq},
 		MaxCount: browsePage, MaxBytes: browseBytes,
+	}}
+	for i := range filter.Heads {
+		filter.Heads[i] = max(q.account.Lanes[i].Head, b.first)
 	}
-	for i := range scan.Heads {
-		scan.Heads[i] = max(q.account.Lanes[i].Head, b.first)
-	}
+	v := c.view(q, b.s.program)
 	c.loads = append(c.loads, func(s Store, after uint64) (func(), error) {
-		scan.After = after
-		read, more, err := readRefs(s, scan, c.zones)
+		filter.After = after
+		read, next, more, err := v.search(s, filter)
 		return func() {
 			b.reading = false
 			if !b.s.ended {
-				c.leafed(q, b, read, more)
+				to := place{lane: store.Priorities - 1, seq: math.MaxUint64}
+				if more {
+					to = before(place{lane: 9 - next.Priority, seq: next.Seq})
+				}
+				c.leafed(q, b, read, to, more)
 				c.mark(q)
 			}
 		}, err
 	})
 }
 
-// leafed takes in a page of what is stored, and what lies in memory only between.
-func (c *core) leafed(q *backlog, b *browser, read []entry, more bool) {
-	from, to := b.at, place{lane: store.Priorities - 1, seq: math.MaxUint64}
+// leafed takes in a page of what is stored up to a place, and what lies in memory only between.
+func (c *core) leafed(q *backlog, b *browser, read []entry, to place, more bool) {
+	from := b.at
 	if b.over = !more; more {
-		to = placeOf(&read[len(read)-1])
 		b.at = place{to.lane, to.seq + 1}
 		if to.seq >= b.last { // the rest of the lane came later
 			to.seq = math.MaxUint64
@@ -163,10 +168,6 @@ func (c *core) leafed(q *backlog, b *browser, read []entry, more bool) {
 		e := &read[i]
 		if e.seq > b.last || away[e.seq] {
 			continue
-		}
-		if e.flags&entryAttempts == 0 && e.seq <= q.before[e.msg.Priority] {
-			e.flags |= entryRedelivered
-			e.deliveries = 1
 		}
 		b.page = append(b.page, *e)
 	}
@@ -189,7 +190,7 @@ func (c *core) looseBetween(q *backlog, b *browser, from, to place) {
 			if to.less(at) {
 				break
 			}
-			if !e.stored() && !at.less(from) && e.seq >= b.first && e.seq <= b.last {
+			if !e.stored() && !at.less(from) && e.seq >= b.first && e.seq <= b.last && (b.s.program == nil || c.sees(q, b.s, e)) {
 				b.page = append(b.page, *e)
 			}
 		}

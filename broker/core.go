@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"footfall/schedule"
+	"footfall/selector"
 	"footfall/store"
 )
 
@@ -45,6 +46,13 @@ type core struct {
 	fresh    map[scheduleName]found // what the search came upon that is being taken in
 	hits     []found                // of hitsID
 	hitsID   string
+
+	selectors *selector.Compiler
+	probe     selector.Message // of what is matched in the loop
+	probed    properties
+	seeing    seeing
+	matched   []*tap // those that a message goes to
+	match     func(*tap)
 
 	conns map[uint64]*Conn
 	slab  deliveries
@@ -113,11 +121,18 @@ func newCore(opt Options, batch *store.Batch) *core {
 		opt: opt, batch: batch, number: 1, round: &roundEffects{number: 1},
 		dests: map[Address]*destination{}, byID: map[destinationKey]*destination{}, conns: map[uint64]*Conn{},
 		backlogs: map[backlogKey]*backlog{}, zones: &schedule.Zones{}, policies: map[Choice]*policy{}, reading: map[store.RefKey]*timed{},
-		loans: newLoans(opt.LentBytes), loose: map[string][]*timed{}, dropped: map[store.DueKey]bool{}, renamed: map[scheduleName]namedPlace{},
+		selectors: selector.NewCompiler(opt.Selectors), loans: newLoans(opt.LentBytes), loose: map[string][]*timed{},
+		dropped: map[store.DueKey]bool{}, renamed: map[scheduleName]namedPlace{},
 	}
 	for s := range c.agendas {
 		c.agendas[s].whole, c.expiries[s].whole = true, true
 	}
+	c.seeing.see = func(l *lens) {
+		if !l.scanned.less(c.seeing.at) {
+			c.seeing.lenses = append(c.seeing.lenses, l)
+		}
+	}
+	c.match = func(t *tap) { c.matched = append(c.matched, t) }
 	return c
 }
 

@@ -1,6 +1,9 @@
 package broker
 
-import "footfall/store"
+import (
+	"footfall/selector"
+	"footfall/store"
+)
 
 // destination is a queue, a topic or a durable subscription that exists.
 type destination struct {
@@ -12,12 +15,14 @@ type destination struct {
 	kept    bool    // the store knows it
 	policy  *policy // see core.policyOf
 
-	queue    *backlog                  // of a queue or a durable subscription
-	durable  *durable                  // of a durable subscription
-	taps     []*tap                    // of a topic
-	shared   map[SubscriptionName]*tap // of these, those that consumers share by a name
-	retained *Message                  // of a topic, for new subscribers
-	slow     int                       // of taps, those that hold up producers
+	queue    *backlog // of a queue or a durable subscription
+	durable  *durable // of a durable subscription
+	retained *Message // of a topic, for new subscribers
+	// Of a topic, what takes from it: taps all that is sent, choosy what their selectors say, found by index.
+	taps, choosy []*tap
+	index        selector.Index[*tap]
+	shared       map[SubscriptionName]*tap // of these, those that consumers share by a name
+	slow         int                       // of these, those that hold up producers
 
 	received, delivered, acked uint64
 }
@@ -103,7 +108,7 @@ const looseBytes = 32 << 20
 
 // forget drops a topic that has no subscriber and that nothing waits for.
 func (c *core) forget(d *destination) {
-	if d.addr.Kind == Topic && len(d.taps) == 0 && d.retained == nil && !d.kept {
+	if d.addr.Kind == Topic && !d.tapped() && d.retained == nil && !d.kept {
 		delete(c.dests, d.addr)
 	}
 }
@@ -141,7 +146,10 @@ func (c *core) recoverState(r store.Recovered) {
 		}
 		q.before = q.seen
 		d.queue = q
-		c.recoverTap(d)
+		if err := c.recoverTap(d); err != nil {
+			c.opt.Fatal(err)
+			return
+		}
 	}
 	for s := range c.expiries {
 		c.expiries[s].whole = false // there is no account of these

@@ -4,9 +4,12 @@ import "footfall/store"
 
 // dispatch gives consumers of q what they have room for, in turn.
 func (c *core) dispatch(q *backlog) {
-	if q.grouped > 0 {
+	switch {
+	case len(q.lenses) > 0:
+		c.share(q)
+	case q.grouped > 0:
 		c.dealGroups(q)
-	} else {
+	default:
 		c.deal(q)
 	}
 	c.eased(q)
@@ -16,27 +19,29 @@ func (c *core) dispatch(q *backlog) {
 	}
 }
 
-// deal is dispatch where no message is of a group.
+// deal is dispatch where no message is of a group, and no consumer has a selector.
 func (c *core) deal(q *backlog) {
 	for {
 		e := q.first()
 		if e == nil {
-			break
+			return
 		}
-		if e.msg.expired(c.ms) && (!e.stored() || e.seq <= c.synced[q.dest.shard]) {
+		if c.isDead(q, e) {
 			dead := q.take()
 			c.drop(q, &dead)
 			continue
 		}
 		s := q.nextOpen(c)
-		if s == nil {
-			break
-		}
-		if e.stored() && !c.showable(q, e) {
-			break
+		if s == nil || e.stored() && !c.showable(q, e) {
+			return
 		}
 		c.deliver(q, s, q.take(), false)
 	}
+}
+
+// isDead tells whether what waits in q has expired and can be dropped.
+func (c *core) isDead(q *backlog, e *entry) bool {
+	return e.msg.expired(c.ms) && (!e.stored() || e.seq <= c.synced[q.dest.shard])
 }
 
 // showable tells whether a stored message may be seen by a consumer: it is on disk, and so is the mark
@@ -70,7 +75,7 @@ func (c *core) raiseSeen(q *backlog, priority uint8, to store.Seq) {
 	}
 }
 
-// nextOpen returns the consumer whose turn it is among those with room, nil when there is none.
+// nextOpen returns the consumer whose turn it is among those with room and without a selector, nil when there is none.
 func (q *backlog) nextOpen(c *core) *subscription {
 	n, begin := len(q.consumers), q.begin()
 	for i := range n {
@@ -78,12 +83,22 @@ func (q *backlog) nextOpen(c *core) *subscription {
 		if at >= n {
 			at -= n
 		}
-		if s := q.consumers[at]; s.open(c) {
+		if s := q.consumers[at]; s.lens == nil && s.open(c) {
 			q.turn = at
 			return s
 		}
 	}
 	return nil
+}
+
+// hasOpen tells whether a consumer without a selector has room.
+func (q *backlog) hasOpen(c *core) bool {
+	for _, s := range q.consumers {
+		if s.lens == nil && s.open(c) {
+			return true
+		}
+	}
+	return false
 }
 
 // deliver gives s a message that was taken out of q, which may be the first one of its group that s gets.

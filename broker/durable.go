@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 
+	"footfall/selector"
 	"footfall/store"
 )
 
@@ -43,9 +44,9 @@ type durable struct {
 	doomed   bool // deleted, but not all of its messages are out of the store
 }
 
-// differs tells whether a SUBSCRIBE asks for something else than the subscription is: then that is a new one.
-func (s *durable) differs(op *SubscribeOp) bool {
-	return s.topic != op.From || s.selector != op.Selector || s.noLocal != op.NoLocal
+// differs tells whether a SUBSCRIBE asks for something else than the durable subscription d is: then that is a new one.
+func (d *destination) differs(op *SubscribeOp, program *selector.Program) bool {
+	return d.durable.topic != op.From || d.queue.tap.program != program || d.durable.noLocal != op.NoLocal
 }
 
 // The properties of its destination are:
@@ -95,29 +96,30 @@ func decodeDurable(properties string) (*durable, error) {
 }
 
 // takeUp returns the destination of the durable subscription that a SUBSCRIBE names, after making it or, when it
-// changed, making it anew.
-func (c *core) takeUp(conn *Conn, op *SubscribeOp) (*destination, *Error) {
+// changed, making it anew, and whether that keeps the program.
+func (c *core) takeUp(conn *Conn, op *SubscribeOp, program *selector.Program) (d *destination, kept bool, err *Error) {
 	a := op.Durable.Address()
-	d := c.dests[a]
+	d = c.dests[a]
 	if d != nil {
 		if err := d.refuses(conn); err != nil {
-			return nil, err
+			return nil, false, err
 		}
-		if d.durable.differs(op) {
+		if d.differs(op, program) {
 			if err := d.inUse(conn, "is to be changed by "+quote(op.ID)); err != nil {
-				return nil, err
+				return nil, false, err
 			}
 			if err := c.mayResolve(op.From); err != nil {
-				return nil, err
+				return nil, false, err
 			}
 			c.doom(d)
 			d = nil
 		}
 	}
 	if d == nil {
-		return c.makeDurable(conn, op, a)
+		d, err = c.makeDurable(conn, op, a, program)
+		return d, true, err
 	}
-	return d, c.full(d)
+	return d, false, c.full(d)
 }
 
 // full tells why d cannot have another consumer.
@@ -170,7 +172,7 @@ func (q *backlog) live() (n int) {
 }
 
 // makeDurable makes a durable subscription to the topic that exists or not.
-func (c *core) makeDurable(conn *Conn, op *SubscribeOp, a Address) (*destination, *Error) {
+func (c *core) makeDurable(conn *Conn, op *SubscribeOp, a Address, program *selector.Program) (*destination, *Error) {
 	topic, err := c.resolve(op.From)
 	if err != nil {
 		return nil, err
@@ -189,14 +191,14 @@ func (c *core) makeDurable(conn *Conn, op *SubscribeOp, a Address) (*destination
 	c.dests[a] = d
 	c.keep(d)
 	c.touch(d.queue)
-	c.tapFor(topic, d)
+	c.tapFor(topic, d, program)
 	c.offer(d.queue.tap)
 	return d, nil
 }
 
-// tapFor has the durable subscription d get what comes to its topic.
-func (c *core) tapFor(topic, d *destination) {
-	topic.addTap(&tap{q: d.queue, durable: true, noLocal: d.durable.noLocal, clientID: d.durable.clientID})
+// tapFor has the durable subscription d get what comes to its topic and its selector wants.
+func (c *core) tapFor(topic, d *destination, program *selector.Program) {
+	topic.addTap(&tap{q: d.queue, durable: true, noLocal: d.durable.noLocal, clientID: d.durable.clientID, program: program})
 }
 
 // recoverDurable makes what it was of a durable subscription that the store knows.
@@ -212,15 +214,20 @@ func (c *core) recoverDurable(d *destination, properties string) error {
 }
 
 // recoverTap has what comes to its topic go into a durable subscription again, or goes on with its end.
-func (c *core) recoverTap(d *destination) {
+func (c *core) recoverTap(d *destination) error {
 	switch {
 	case d.durable == nil:
 	case d.durable.doomed:
 		d.queue.ended = true
 		c.purge(d)
 	default:
-		c.tapFor(c.topicOf(d), d)
+		program, err := c.compile(d.durable.selector)
+		if err != nil {
+			return fmt.Errorf("durable subscription %s has a selector that is refused now: %w", d.addr.Name, err)
+		}
+		c.tapFor(c.topicOf(d), d, program)
 	}
+	return nil
 }
 
 // topicOf finds or makes the topic of a durable subscription that was there at the start, whatever the limits are now.
@@ -274,29 +281,13 @@ func (c *core) mayUse(conn *Conn, a Address) *Error {
 // keeps tells whether what is sent to the topic at a is stored for somebody.
 func (c *core) keeps(a Address) bool {
 	if d := c.dests[a]; d != nil {
-		for _, t := range d.taps {
+		for t := range d.allTaps() {
 			if t.durable {
 				return true
 			}
 		}
 	}
 	return false
-}
-
-// sharedTap returns the tap that consumers of that name share at a topic, after making it if there is none.
-func (c *core) sharedTap(d *destination, op *SubscribeOp) *tap {
-	if t := d.shared[op.Shared]; t != nil {
-		return t
-	}
-	t := newTap(d, op)
-	t.shared = op.Shared
-	if d.shared == nil {
-		d.shared = map[SubscriptionName]*tap{}
-	}
-	d.shared[op.Shared] = t
-	d.addTap(t)
-	c.offer(t)
-	return t
 }
 
 // source is the destination whose policies count for d.

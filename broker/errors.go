@@ -15,6 +15,7 @@ const (
 	KindUnknownSub  ErrorKind = "unknown_subscription"
 	KindDuplicate   ErrorKind = "duplicate_subscription"
 	KindDestination ErrorKind = "destination"
+	KindSelector    ErrorKind = "selector"
 	KindLimit       ErrorKind = "limit"
 	KindResource    ErrorKind = "resource" // disk or memory above its watermark
 	KindSlow        ErrorKind = "slow_consumer"

@@ -148,6 +148,7 @@ func (c *core) dropBehind(t *timed, key store.RefKey) {
 	if p := q.page; p != nil {
 		p.remove(t.due.seq)
 	}
+	c.goneBehind(q, place{lane: 9 - t.priority, seq: t.due.seq})
 	c.stats.Expired++
 }
 

@@ -50,7 +50,7 @@ func (c *core) readThem() {
 	c.loads = append(c.loads, func(s Store, after uint64) (func(), error) {
 		found := make([]*Message, len(keys))
 		for i, key := range keys {
-			read, _, err := readRefs(s, store.RefScan{After: after, From: key, MaxCount: 1, MaxBytes: 1}, c.zones)
+			read, _, err := readRefs(s, store.RefScan{After: after, From: key, MaxCount: 1, MaxBytes: 1}, c.zones, c.epoch)
 			if err != nil {
 				return nil, err
 			}

@@ -87,7 +87,10 @@ func (m *model) delivered(c *modelConn, o Output) *modelItem {
 	if !d.hidden {
 		m.distinct(c, it)
 	}
-	it.with = d
+	if !s.wants(it.sent) {
+		m.bad("%s got %s for %s, which wants %s", c.name, body, s.key, s.where.text)
+	}
+	it.with, it.last = d, s
 	s.pending = append(s.pending, d)
 	c.unwritten = append(c.unwritten, d)
 	return it
@@ -123,18 +126,18 @@ func bodyName(body []byte) string {
 func (m *model) inOrder(got []*modelItem, strict bool) {
 	for _, x := range got {
 		for _, y := range x.in.items {
-			if y.with == nil && !y.uncertain && y.before(x) && (y.since < m.step || strict) {
+			if y.with == nil && !y.uncertain && x.last.wants(y.sent) && y.before(x) && (y.since < m.step || strict) {
 				m.bad("%v was delivered while %v waits before it in %s", x, y, x.in.name)
 			}
 		}
 	}
 }
 
-// sequence checks that what one connection got of one backlog came in order.
+// sequence checks that what one connection got of one backlog came in order, as far as the subscriptions want the same.
 func (m *model) sequence(c *modelConn, got []*modelItem) {
 	last := map[*modelBacklog]*modelItem{}
 	for _, it := range got {
-		if l := last[it.in]; l != nil && it.before(l) {
+		if l := last[it.in]; l != nil && it.before(l) && l.last.wants(it.sent) {
 			m.bad("%s got %v after %v", c.name, it, l)
 		}
 		last[it.in] = it
@@ -180,7 +183,7 @@ func (m *model) restful(c *modelConn, s *modelSub, starved bool) {
 		return
 	}
 	for _, it := range s.backlog.items {
-		if it.with == nil && !it.uncertain {
+		if it.with == nil && !it.uncertain && s.wants(it.sent) {
 			m.bad("%v waits in %s and %s has room on %s", it, it.in.name, s.key, c.name)
 			return
 		}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"testing/synctest"
+
+	"footfall/store"
 )
 
 // settle has the store know all that was done, also what nobody waits for.
@@ -35,21 +37,28 @@ func (c *core) invariants() error {
 		queues := []*backlog{d.queue}
 		if d.queue == nil {
 			queues = nil
-			for _, t := range d.taps {
+			for t := range d.allTaps() {
 				if !t.durable {
 					queues = append(queues, t.q)
 				}
+				if list := d.list(t); (*list)[t.at] != t {
+					bad("a tap of %s is not where it says", d.text)
+				}
+			}
+			if d.index.Len() != len(d.choosy) {
+				bad("%s has an index of %d, with %d that choose", d.text, d.index.Len(), len(d.choosy))
 			}
 		}
 		for _, q := range queues {
 			c.backlogInvariants(q, holders, bad)
-			if d.queue == q && q.count > 0 && !q.filled {
+			if d.queue == q && q.count+len(q.deep) > 0 && !q.filled {
 				bad("%s has something in memory and is not known for it", d.text)
 			}
 			for d := q.flight.front; d != nil; d = d.next {
 				lent[d.sub] += d.e.msg.Size()
 				lenders[d.e.msg]++
 			}
+			c.lensInvariants(q, holders, bad)
 		}
 	}
 	for s := range c.agendas {
@@ -147,7 +156,7 @@ func (c *core) backlogInvariants(q *backlog, holders map[*Message]int32, bad fun
 		}
 		if d.e.stored() {
 			perLane[d.e.msg.Priority]++
-			if d.e.seq > q.account.Lanes[d.e.msg.Priority].Seen {
+			if d.e.seq > q.account.Lanes[d.e.msg.Priority].Seen && d.e.flags&entryShown == 0 {
 				bad("%s: %d is in flight and not marked as seen", name, d.e.seq)
 			}
 		}
@@ -165,8 +174,58 @@ func (c *core) backlogInvariants(q *backlog, holders map[*Message]int32, bad fun
 		if s.ended {
 			bad("%s: an ended consumer", name)
 		}
-		if e := q.first(); e != nil && q.grouped == 0 && !s.conn.full && s.open(c) && (!e.stored() || c.showable(q, e)) && len(c.parked) == 0 {
+		if e := q.first(); e != nil && s.lens == nil && q.grouped == 0 && !s.conn.full && s.open(c) && (!e.stored() || c.showable(q, e)) && len(c.parked) == 0 {
 			bad("%s: %v waits and consumer %s has room", name, placeOf(e), s.op.ID)
+		}
+	}
+}
+
+func (c *core) lensInvariants(q *backlog, holders map[*Message]int32, bad func(string, ...any)) {
+	lenses := map[store.Seq]int{}
+	for i, l := range q.lenses {
+		name := fmt.Sprintf("%s: lens %d (%s)", q.dest.text, i, l.program)
+		var bytes int64
+		found := map[place]bool{}
+		for j := range l.found.len() {
+			f := l.found.at(j)
+			found[f.at] = true
+			bytes += f.size
+			if f.size > 0 && q.deep[f.at.seq] != nil {
+				lenses[f.at.seq]++
+			}
+			if l.scanned.less(f.at) || j > 0 && !l.found.at(j-1).at.less(f.at) {
+				bad("%s found %v out of order or behind %v", name, f.at, l.scanned)
+			}
+		}
+		if bytes != l.bytes {
+			bad("%s has %d octets, kept %d", name, bytes, l.bytes)
+		}
+		var waiting []*entry
+		for p := range q.lanes {
+			for j := range q.lanes[p].len() {
+				waiting = append(waiting, q.lanes[p].at(j))
+			}
+		}
+		for _, e := range waiting {
+			c.look(q, e)
+			if matches := l.program.Match(&c.probe); !l.scanned.less(placeOf(e)) && matches != found[placeOf(e)] {
+				bad("%s: %v matches %v, found %v", name, placeOf(e), matches, !matches)
+			}
+		}
+		if !l.hasRoom(c, q) || len(c.parked) > 0 {
+			continue
+		}
+		if l.search == nil && l.found.len() == 0 && l.scanned != lastPlace() {
+			bad("%s has room and looks at nothing behind %v", name, l.scanned)
+		}
+		if l.found.len() > 0 && q.entryAt(l.found.at(0).at) != nil {
+			bad("%s: %v waits and there is room", name, l.found.at(0).at)
+		}
+	}
+	for seq, g := range q.deep {
+		holders[g.e.msg]++
+		if q.covers(placeOf(&g.e)) || g.lenses != lenses[seq] {
+			bad("%s: %v behind the window %v is kept for %d lenses, found by %d", q.dest.text, placeOf(&g.e), q.edge, g.lenses, lenses[seq])
 		}
 	}
 }

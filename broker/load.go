@@ -13,7 +13,7 @@ type load func(s Store, after uint64) (then func(), err error)
 
 // refill asks for the next page of q when its window runs low.
 func (c *core) refill(q *backlog) {
-	if q.whole || q.page != nil || len(q.consumers) == 0 || q.count > q.limit.messages/2 || q.count > 0 && q.bytes > q.limit.bytes/2 {
+	if q.whole || q.page != nil || q.plain() == 0 || q.count > q.limit.messages/2 || q.count > 0 && q.bytes > q.limit.bytes/2 {
 		return
 	}
 	if c.mustThirst(q) {
@@ -31,7 +31,7 @@ func (c *core) refill(q *backlog) {
 	}
 	c.loads = append(c.loads, func(s Store, after uint64) (func(), error) {
 		scan.After = after
-		read, more, err := readRefs(s, scan, c.zones)
+		read, more, err := readRefs(s, scan, c.zones, c.epoch)
 		return func() { c.loaded(q, read, more) }, err
 	})
 }
@@ -57,6 +57,9 @@ func (c *core) notePageAddition(q *backlog, e *entry) {
 func (c *core) notePageRemoval(q *backlog, e *entry) {
 	if p := q.page; p != nil && !placeOf(e).less(p.from) {
 		p.remove(e.seq)
+	}
+	for _, l := range q.lenses {
+		l.search.gone(placeOf(e))
 	}
 }
 
@@ -92,24 +95,35 @@ func (c *core) loaded(q *backlog, read []entry, more bool) {
 		q.whole, q.edge = false, place{p.cut.lane, p.cut.seq - 1}
 	}
 	take := func(e entry) {
-		if !known[e.seq] && q.covers(placeOf(&e)) {
-			c.hold(e.msg)
-			q.put(e)
-			c.fill(q)
+		if known[e.seq] || !q.covers(placeOf(&e)) {
+			return
+		}
+		g := q.deep[e.seq]
+		if g != nil {
+			e = g.e // it may be marked since
+		}
+		c.hold(e.msg)
+		q.put(e)
+		c.fill(q)
+		if g != nil {
+			c.surfaced(q, placeOf(&e))
 		}
 	}
-	for _, e := range p.added {
-		take(e)
-		known[e.seq] = true
+	for i := len(p.added) - 1; i >= 0; i-- { // what came last is how it is now
+		take(p.added[i])
+		known[p.added[i].seq] = true
 	}
 	for i := range read {
-		e := read[i]
-		if e.flags&entryAttempts == 0 && e.seq <= q.before[e.msg.Priority] {
-			// Before the last start it may have been with a consumer.
-			e.flags |= entryRedelivered
-			e.deliveries = 1
-		}
-		take(e)
+		read[i].revive(&q.before)
+		take(read[i])
+	}
+}
+
+// revive marks a message that may have been with a consumer before the last start, by the marks of then.
+func (e *entry) revive(before *[store.Priorities]store.Seq) {
+	if e.flags&entryAttempts == 0 && e.seq <= before[e.msg.Priority] {
+		e.flags |= entryRedelivered
+		e.deliveries = 1
 	}
 }
 
@@ -165,29 +179,43 @@ func (l *loader) close() {
 }
 
 // readRefs reads a page of a backlog.
-func readRefs(s Store, scan store.RefScan, zones *schedule.Zones) ([]entry, bool, error) {
+func readRefs(s Store, scan store.RefScan, zones *schedule.Zones, epoch uint32) ([]entry, bool, error) {
 	refs, more, err := s.ScanRefs(scan)
 	if err != nil {
 		return nil, false, err
 	}
 	entries := make([]entry, len(refs))
 	for i := range refs {
-		r := &refs[i]
-		m, _, err := decodeRecord(r.Head, r.Body, r.Blob, zones)
-		if err != nil {
+		if entries[i], err = readEntry(&refs[i], zones, epoch); err != nil {
 			return nil, false, err
 		}
-		m.Priority = r.Key.Priority
-		m.owner = r.Owner
-		e := entry{msg: m, seq: r.Key.Seq, flags: entryStored}
-		if r.Attempts != (store.Attempts{}) {
-			e.deliveries = r.Attempts.Deliveries
-			e.failures = uint16(min(r.Attempts.Failures, math.MaxUint16))
-			e.flags |= entryAttempts | entryRedelivered
-		}
-		entries[i] = e
 	}
 	return entries, more, nil
+}
+
+// readEntry makes an entry of what was read of a backlog in an epoch. It keeps the octets.
+func readEntry(r *store.Ref, zones *schedule.Zones, epoch uint32) (entry, error) {
+	m, _, err := decodeRecord(r.Head, r.Body, r.Blob, zones)
+	if err != nil {
+		return entry{}, err
+	}
+	m.Priority = r.Key.Priority
+	m.owner = r.Owner
+	e := entry{msg: m, seq: r.Key.Seq, flags: entryStored}
+	a := r.Attempts
+	if a == (store.Attempts{}) {
+		return e, nil
+	}
+	e.flags |= entryAttempts
+	e.deliveries = a.Deliveries
+	e.failures = uint16(min(a.Failures, math.MaxUint16))
+	if a.Shown != 0 && a.Shown < epoch {
+		e.deliveries++ // before the last start it may have been with a consumer
+	}
+	if e.deliveries > 0 {
+		e.flags |= entryRedelivered | entryShown
+	}
+	return e, nil
 }
 
 // waitingMessage is what was read of an agenda.

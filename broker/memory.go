@@ -52,12 +52,13 @@ func (c *core) fill(q *backlog) {
 func (c *core) evict() {
 	kept := c.filled[:0]
 	for _, q := range c.filled {
-		if q.count > 0 && q.nextOpen(c) == nil {
+		if !q.hasOpen(c) {
 			for q.count > 0 {
 				q.edgeBefore(c)
 			}
+			c.blur(q)
 		}
-		if q.filled = q.count > 0; q.filled {
+		if q.filled = q.count+len(q.deep) > 0; q.filled {
 			kept = append(kept, q)
 		}
 	}
@@ -67,7 +68,7 @@ func (c *core) evict() {
 
 // mustThirst tells whether the next page of q has to wait, as memory is short and nobody would take from it.
 func (c *core) mustThirst(q *backlog) bool {
-	if !c.pressed() || q.nextOpen(c) != nil {
+	if !c.pressed() || q.hasOpen(c) {
 		return false
 	}
 	if !q.thirsty {

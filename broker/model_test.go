@@ -31,6 +31,7 @@ type modelItem struct {
 	sent *modelSend
 	in   *modelBacklog // nil while it waits for its time
 	with *modelDelivery
+	last *modelSub // who had it
 
 	step  int  // in which it took its place
 	fired bool // as its time had come
@@ -58,6 +59,7 @@ type modelSend struct {
 	ttl      int64  // in ms, 0 for ever
 	id       string // chosen by the sender
 	job      *modelJob
+	k        int
 	receipt  string
 	inCommit bool
 }
@@ -81,6 +83,7 @@ type modelSub struct {
 	mode    AckMode
 	window  int
 	from    Address
+	where   *modelSelector // nil: all
 	backlog *modelBacklog
 	issued  uint64
 	last    int              // the step of the last delivery
@@ -104,6 +107,23 @@ type modelConn struct {
 	over      bool              // it got an ERROR, or its CLOSE
 	commits   map[string]uint64 // receipts of COMMITs whose effect is not known
 }
+
+// modelSelector is a selector, and what it means.
+type modelSelector struct {
+	text  string
+	wants func(*modelSend) bool
+}
+
+// modelSelectors are about the header k, which is 0 to 3, and the priority.
+func modelSelectors() []*modelSelector {
+	all := []*modelSelector{{"JMSPriority > 3 OR k = 3", func(s *modelSend) bool { return s.msg.Priority > 3 || s.k == 3 }}}
+	for k := range 3 {
+		all = append(all, &modelSelector{fmt.Sprintf("k = '%d'", k), func(s *modelSend) bool { return s.k == k }})
+	}
+	return append(all, &modelSelector{"k <> 0 AND k < 2.5", func(s *modelSend) bool { return s.k == 1 || s.k == 2 }})
+}
+
+func (s *modelSub) wants(send *modelSend) bool { return s.where == nil || s.where.wants(send) }
 
 func newModel() *model {
 	return &model{queues: map[string]*modelBacklog{}, conns: map[string]*modelConn{}}
@@ -320,7 +340,7 @@ func (m *model) place(it modelItem) {
 	}
 	for _, c := range m.conns {
 		for _, sub := range c.subs {
-			if sub.from == s.to {
+			if sub.from == s.to && sub.wants(s) {
 				put(sub.backlog)
 			}
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"time"
+
+	"footfall/selector"
 )
 
 // Options are the settings of a Broker. The zero value of each field means its
@@ -62,6 +64,8 @@ type Options struct {
 	// GroupPatience is how long a consumer may take and acknowledge nothing, with a full window, before groups of which it has no message go to
 	// others: 10 s.
 	GroupPatience time.Duration
+	// Selectors are the limits of selectors.
+	Selectors selector.Options
 	// MaxDestinations bounds the destinations that exist: 1 000 000.
 	MaxDestinations int
 	// TransactionActions and TransactionBytes bound what is settled with one open transaction: 100 000, 256 MiB.

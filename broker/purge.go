@@ -111,7 +111,7 @@ func (c *core) purgeRefs(d *destination, from store.RefKey) {
 	}
 	c.loads = append(c.loads, func(s Store, after uint64) (func(), error) {
 		scan.After = after
-		read, more, err := readRefs(s, scan, c.zones)
+		read, more, err := readRefs(s, scan, c.zones, c.epoch)
 		return func() {
 			for i := range read {
 				c.expiresNoMore(q, &read[i])

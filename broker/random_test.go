@@ -294,14 +294,15 @@ func describe(op *Op) string {
 	switch op.Kind {
 	case OpSend:
 		m := op.Message
-		text := fmt.Sprintf("send %s %s persistent=%v priority=%d delay=%d ttl=%d id=%s size=%d", op.To, bodyName(m.Body), m.Persistent, m.Priority, m.Delay, m.TTL, m.ScheduledID, m.Size())
+		k, _ := m.Header.Get("k")
+		text := fmt.Sprintf("send %s %s persistent=%v priority=%d delay=%d ttl=%d id=%s size=%d k=%s", op.To, bodyName(m.Body), m.Persistent, m.Priority, m.Delay, m.TTL, m.ScheduledID, m.Size(), k)
 		if m.Plan != nil {
 			text += fmt.Sprintf(" repeat=%+v", m.Plan.Repeat)
 		}
 		return text
 	case OpSubscribe:
 		s := op.Subscribe
-		return fmt.Sprintf("subscribe %s %s mode=%d window=%d", s.ID, s.From, s.Mode, s.Window)
+		return fmt.Sprintf("subscribe %s %s mode=%d window=%d selector=%q", s.ID, s.From, s.Mode, s.Window, s.Selector)
 	case OpUnsubscribe:
 		return "unsubscribe " + op.Sub
 	case OpAck, OpNack:

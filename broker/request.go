@@ -97,7 +97,9 @@ type SubscribeOp struct {
 	Text string
 	// From is what is subscribed to.
 	From Address
-	Mode AckMode
+	// Selector says which messages are wanted, in the language of package selector; blank for all.
+	Selector string
+	Mode     AckMode
 	// Window bounds the unacknowledged deliveries: messages and octets of body and headers, 0
 	// for the default; Options.MaxWindow and MaxWindowBytes bound them. A message that is larger than the octets by itself still passes, alone.
 	Window      int
@@ -113,8 +115,6 @@ type SubscribeOp struct {
 	Exclusive bool
 	// NoLocal leaves out what the connection itself sends to the topic From.
 	NoLocal bool
-	// Selector is that of a durable subscription, by which it is told whether it changed.
-	Selector string
 	// Browse looks at the queue From and takes nothing; nil: it is consumed.
 	Browse *BrowseOp
 	// Redelivery is what the consumer wants of messages that it does not take; nil for nothing.

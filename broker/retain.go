@@ -55,7 +55,7 @@ func (c *core) offer(t *tap) {
 	case m == nil:
 	case m.expired(c.ms):
 		c.retain(t.topic, &Message{Retain: RetainRemove})
-	case !t.wants(c, m):
+	case !t.wants(c, m) || !c.chooses(t, m):
 	case t.durable:
 		c.enqueue(t.q, m.another(), c.next(t.q.account.Shard))
 	default:

@@ -17,6 +17,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"footfall/frames"
 	"footfall/schedule"
 )
 
@@ -26,10 +27,10 @@ import (
 //	new [limit=value ...]                            a fresh broker; see options. A line "match setting=value ..." for each policy
 //	connect c ... [user= client=], disconnect c [receipt=r], vanish c    sessions; vanish is a lost connection
 //	sub c key dest [mode= window= octets=]           mode: auto, client or individual; see scriptRedelivery; timeout=
-//	    [durable=name shared=name nolocal=true selector=s]
+//	    [durable=name shared=name nolocal=true selector=word] [where=selector to the end of the line]
 //	    [browse=all|from BODY|tail|follow exclusive=true rank=n]
 //	unsub c key [receipt=r durable=name]
-//	send c dest body [receipt= persistent= priority= delay= at= size= times= id= group=g, or g! for its last, retain=set|remove]
+//	send c dest body [receipt= persistent= priority= delay= at= size= times= id= headers=name:value,... group=g, or g! for its last, retain=set|remove]
 //	ack|nack c [sub.number | id=text sub=key | msg=body sub=key | mid=id | invalid=text] [tx=n receipt=r credit=n extend=d]; nack: see scriptNack
 //	recover c [key] [delay=]
 //	commit c tx=n [receipt=r] with a line "dest body ..." for each SEND, as in send; abort c tx=n
@@ -109,8 +110,10 @@ type words struct {
 }
 
 func parseWords(line string) (string, words) {
-	fields := strings.Fields(line)
 	w := words{named: map[string]string{}}
+	line, selector, _ := strings.Cut(strings.TrimSpace(line), " where=")
+	w.named["where"] = selector // to the end of the line
+	fields := strings.Fields(line)
 	for _, f := range fields[1:] {
 		if k, v, ok := strings.Cut(f, "="); ok {
 			w.named[k] = v
@@ -158,7 +161,7 @@ func (s *script) ask(cmd string, c *client, w words, input string) bool {
 			Window: w.num("window"), WindowBytes: int64(w.num("octets")), Redelivery: scriptRedelivery(w, ""),
 			Durable: c.subscriptionName(w.named["durable"]), Shared: c.subscriptionName(w.named["shared"]),
 			Priority: int32(w.num("rank")), Exclusive: w.named["exclusive"] == "true",
-			NoLocal: w.named["nolocal"] == "true", Selector: w.named["selector"],
+			NoLocal: w.named["nolocal"] == "true", Selector: w.named["selector"] + w.named["where"],
 		}
 		if d := scriptTTL(w.named["timeout"]); d != nil {
 			op.Subscribe.AckTimeout = *d
@@ -316,6 +319,11 @@ func sends(op Op, w words) (ops []Op) {
 		}
 		if _, ok := w.named["limit"]; ok {
 			m.RedeliveryLimit, m.HasRedeliveryLimit = int32(w.num("limit")), true
+		}
+		for _, pair := range strings.Split(w.named["headers"], ",") {
+			if name, value, ok := strings.Cut(pair, ":"); ok {
+				m.Header.Raw = frames.AppendHeader(m.Header.Raw, m.Header.Dialect, name, value)
+			}
 		}
 		m.UserID = w.named["id"]
 		m.Retain = map[string]Retain{"set": RetainSet, "remove": RetainRemove}[w.named["retain"]]

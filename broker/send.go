@@ -72,7 +72,7 @@ func (c *core) publish(d *destination, m *Message) {
 	if d != nil {
 		c.retain(d, m)
 	}
-	if d == nil || len(d.taps) == 0 {
+	if d == nil || !d.tapped() {
 		c.stats.DroppedNoSubscriber++
 		return
 	}
@@ -84,8 +84,14 @@ func (c *core) publish(d *destination, m *Message) {
 	if m.ID == (MessageID{}) {
 		m.ID = MessageID{Shard: uint8(d.shard), Seq: uint64(seq)}
 	}
+	c.matched = append(c.matched[:0], d.taps...)
+	if len(d.choosy) > 0 {
+		c.probed = properties{m: m, destination: d.text}
+		c.probe.Reset(&c.probed)
+		d.index.Match(&c.probe, c.match)
+	}
 	durable := c.fanOut[:0]
-	for _, t := range d.taps {
+	for _, t := range c.matched {
 		switch {
 		case !t.wants(c, m):
 		case t.durable:
@@ -100,6 +106,7 @@ func (c *core) publish(d *destination, m *Message) {
 	c.keepFor(durable, m, seq)
 	clear(durable)
 	c.fanOut = durable[:0]
+	clear(c.matched)
 }
 
 // enqueue gives m the place seq in a queue.
@@ -111,6 +118,7 @@ func (c *core) enqueue(q *backlog, m *Message, seq store.Seq) {
 		c.storeRef(q, &e)
 	}
 	c.expireLater(q, &e)
+	c.arrived(q, &e)
 	if !inside {
 		m.places = 0
 		c.notePageAddition(q, &e)
@@ -120,7 +128,7 @@ func (c *core) enqueue(q *backlog, m *Message, seq store.Seq) {
 	c.hold(m)
 	q.put(e)
 	c.fill(q)
-	if e.stored() && q.nextOpen(c) != nil {
+	if e.stored() && q.hasOpen(c) {
 		// It is likely to be delivered as soon as it is on disk: the mark that it was seen goes with it.
 		c.raiseSeen(q, m.Priority, seq)
 	}
@@ -170,10 +178,6 @@ func (c *core) trim(q *backlog) {
 // edgeBefore takes the last message out of memory.
 func (q *backlog) edgeBefore(c *core) {
 	e := q.takeLast()
-	if !e.stored() {
-		c.spill(q, &e)
-	}
-	c.letGo(&e)
 	if q.page != nil {
 		q.page.void = true
 	}
@@ -183,6 +187,12 @@ func (q *backlog) edgeBefore(c *core) {
 	} else {
 		q.edge = place{}
 	}
+	if !e.stored() {
+		c.spill(q, &e)
+	} else {
+		c.left(q, &e)
+	}
+	c.unhold(e.msg)
 }
 
 // spill stores a message that was only in memory.
@@ -194,5 +204,6 @@ func (c *core) spill(q *backlog, e *entry) {
 		e.flags |= entryAttempts
 		c.batch.PutAttempts(q.key(e), store.Attempts{Deliveries: e.deliveries, Failures: uint32(e.failures)})
 	}
+	c.arrived(q, e)
 	c.notePageAddition(q, e)
 }

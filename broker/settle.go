@@ -157,10 +157,12 @@ func (c *core) reinsert(q *backlog, e *entry) {
 	e.flags &^= entryCounted
 	switch {
 	case q.covers(placeOf(e)):
+		c.arrived(q, e)
 		q.put(*e)
 		c.fill(q)
 		c.trim(q)
 	case e.stored():
+		c.arrived(q, e)
 		c.notePageAddition(q, e)
 		c.letGo(e)
 	default:

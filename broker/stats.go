@@ -28,11 +28,13 @@ type Stats struct {
 	SlowConsumers                uint64 // disconnected
 	Browsed                      uint64 // messages shown to browsers
 	UnknownDurables              uint64 // UNSUBSCRIBEs of durable subscriptions that did not exist
+	Searches, Searched           uint64 // looks for what selectors want behind windows, and messages looked at
 	Rounds, Batches              uint64
 
 	// Gauges.
 	Connections, Subscriptions, Destinations int
 	Durables                                 int // of the destinations, durable subscriptions
+	Selectors                                int // distinct ones in use
 	Ready, Unacked, Scheduled                int64
 	RetainedBytes                            int64         // of what topics keep for new subscribers
 	MemoryBytes                              int64         // of all messages in memory
@@ -64,7 +66,7 @@ func (b *Broker) Stats(ctx context.Context) (Stats, bool) {
 
 func (c *core) takeStock() Stats {
 	s := c.stats
-	s.Connections, s.Destinations = len(c.conns), len(c.dests)
+	s.Connections, s.Destinations, s.Selectors = len(c.conns), len(c.dests), c.selectors.Len()
 	for _, conn := range c.conns {
 		s.Subscriptions += len(conn.subs)
 	}
@@ -99,7 +101,7 @@ func (d *destination) depth() (ready, unacked int64) {
 	if d.queue != nil {
 		return d.queue.waiting(), int64(d.queue.flight.n)
 	}
-	for _, t := range d.taps {
+	for t := range d.allTaps() {
 		if !t.durable { // which counts as a destination of its own
 			ready += t.q.waiting()
 			unacked += int64(t.q.flight.n)

@@ -4,7 +4,9 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
+	"footfall/selector"
 	"footfall/store"
 )
 
@@ -13,8 +15,13 @@ func (c *core) subscribe(conn *Conn, op *SubscribeOp) *Error {
 	if conn.subs[op.ID] != nil {
 		return &Error{Kind: KindDuplicate, Message: "subscription id " + quote(op.ID) + " is in use on this connection"}
 	}
-	q, err := c.sourceOf(conn, op)
+	program, err := c.compile(op.Selector)
 	if err != nil {
+		return err
+	}
+	q, kept, err := c.sourceOf(conn, op, program)
+	if err != nil {
+		c.release(program)
 		return err
 	}
 	conn.lastSub++
@@ -31,6 +38,15 @@ func (c *core) subscribe(conn *Conn, op *SubscribeOp) *Error {
 	s.window = min(s.window, c.opt.MaxWindow)
 	s.windowBytes = min(s.windowBytes, c.opt.MaxWindowBytes)
 	s.q = q
+	switch {
+	case kept || program == nil:
+	case op.From.Kind == Topic:
+		c.release(program) // of a subscription that has it already
+	case op.Browse != nil:
+		s.program = program
+	default:
+		s.program, s.lens = program, q.openLens(program)
+	}
 	if op.Browse != nil {
 		c.openBrowser(q, s)
 	} else {
@@ -46,39 +62,65 @@ func (c *core) subscribe(conn *Conn, op *SubscribeOp) *Error {
 	return nil
 }
 
-// sourceOf returns the backlog that a SUBSCRIBE is to take from.
-func (c *core) sourceOf(conn *Conn, op *SubscribeOp) (*backlog, *Error) {
+// sourceOf returns the backlog that a SUBSCRIBE is to take from, and whether what fills that keeps the program.
+func (c *core) sourceOf(conn *Conn, op *SubscribeOp, program *selector.Program) (q *backlog, kept bool, err *Error) {
 	if op.Durable != (SubscriptionName{}) {
-		d, err := c.takeUp(conn, op)
+		d, kept, err := c.takeUp(conn, op, program)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
-		return d.queue, nil
+		return d.queue, kept, nil
 	}
 	d, err := c.resolve(op.From)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if op.Browse != nil && d.addr.Kind == Topic {
 		c.forget(d)
-		return nil, &Error{Kind: KindInvalid, Message: "there is nothing to browse in " + d.text + ": a topic keeps nothing"}
+		return nil, false, &Error{Kind: KindInvalid, Message: "there is nothing to browse in " + d.text + ": a topic keeps nothing"}
 	}
 	if d.addr.Kind != Topic {
 		if err := d.refuses(conn); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		if op.Browse != nil {
-			return d.queue, nil
+			return d.queue, false, nil
 		}
-		return d.queue, c.full(d)
+		return d.queue, false, c.full(d)
 	}
-	if op.Shared != (SubscriptionName{}) {
-		return c.sharedTap(d, op).q, nil
+	t := d.shared[op.Shared]
+	switch {
+	case t == nil:
+		t = newTap(d, op, program)
+		d.addTap(t)
+		c.offer(t)
+		return t.q, true, nil
+	case t.program != program:
+		return nil, false, &Error{
+			Kind:    KindInUse,
+			Message: "shared subscription " + quote(op.Shared.String()) + " to " + d.text + " has consumers and another selector than " + quote(op.Selector),
+		}
 	}
-	t := newTap(d, op)
-	d.addTap(t)
-	c.offer(t)
-	return t.q, nil
+	return t.q, false, nil
+}
+
+// compile returns the program of a selector, nil for one that is empty.
+func (c *core) compile(text string) (*selector.Program, *Error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, nil
+	}
+	p, err := c.selectors.Compile(text)
+	if err != nil {
+		return nil, &Error{Kind: KindSelector, Message: err.Error() + ", in " + quote(text)}
+	}
+	return p, nil
+}
+
+// release says that one more subscription does not need its program any more.
+func (c *core) release(p *selector.Program) {
+	if p != nil {
+		c.selectors.Release(p)
+	}
 }
 
 // unsubscribe ends a subscription. What it was given can still be acknowledged for a while.
@@ -105,6 +147,10 @@ func (c *core) endSubscription(s *subscription) {
 		return
 	}
 	s.ended = true
+	if s.lens != nil {
+		c.closeLens(s.q, s.lens)
+	}
+	c.release(s.program)
 	delete(s.conn.subs, s.op.ID)
 	q := s.q
 	if s.browser != nil {

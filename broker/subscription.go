@@ -1,8 +1,11 @@
 package broker
 
 import (
+	"math"
 	"sort"
 	"time"
+
+	"footfall/selector"
 )
 
 // subscription is a consumer.
@@ -11,8 +14,10 @@ type subscription struct {
 	op      *SubscribeOp
 	number  uint64 // of the connection's subscriptions, from 1
 	q       *backlog
-	joined  uint64   // the how many-th consumer of q it is
-	browser *browser // nil: it consumes
+	joined  uint64            // the how many-th consumer of q it is
+	browser *browser          // nil: it consumes
+	program *selector.Program // of what it takes from, or browses in, a queue or a durable subscription; nil: all
+	lens    *lens             // with program
 
 	window      int   // deliveries that may be outstanding; auto: unbounded but for the outbox
 	windowBytes int64 // and their octets
@@ -68,6 +73,14 @@ func (conn *Conn) hasRoom(c *core) bool {
 		c.again = true // it may have been told before we waited for it
 	}
 	return false
+}
+
+// room is about how many deliveries more s has room for.
+func (s *subscription) room() int {
+	if s.auto() && s.op.Window == 0 && s.op.WindowBytes == 0 {
+		return math.MaxInt
+	}
+	return max(s.window-s.outstanding, 1)
 }
 
 // find returns the pending delivery of that number, nil when there is none.

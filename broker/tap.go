@@ -1,9 +1,12 @@
 package broker
 
 import (
+	"iter"
 	"math"
 	"slices"
 	"time"
+
+	"footfall/selector"
 )
 
 // tap is what of a topic's messages goes into one backlog: that of a durable subscription, of a consumer, or of
@@ -19,6 +22,8 @@ type tap struct {
 	// any connection with that client-id sends.
 	noLocal  bool
 	clientID string
+	program  *selector.Program // what goes into it; nil: all
+	at       int               // its index in the topic's list
 
 	// slow says that producers wait for it since its backlog is above the bound; taken is how much its consumers
 	// had taken when that was last looked at.
@@ -46,26 +51,85 @@ func (t *tap) wants(c *core, m *Message) bool {
 	return sender == nil || sender.client.ClientID != t.clientID
 }
 
-// newTap makes the tap of a consumer that is not durable.
-func newTap(d *destination, op *SubscribeOp) *tap {
-	none := limits{messages: math.MaxInt, bytes: math.MaxInt64, loose: math.MaxInt64}
-	return &tap{q: &backlog{dest: d, whole: true, limit: none}, noLocal: op.NoLocal}
+// chooses tells whether the selector of t, if it has one, wants m.
+func (c *core) chooses(t *tap, m *Message) bool {
+	if t.program == nil {
+		return true
+	}
+	c.probed = properties{m: m, destination: t.topic.text}
+	c.probe.Reset(&c.probed)
+	return t.program.Match(&c.probe)
 }
 
-// addTap has q filled from the topic d.
+// newTap makes the tap of a consumer that is not durable.
+func newTap(d *destination, op *SubscribeOp, program *selector.Program) *tap {
+	none := limits{messages: math.MaxInt, bytes: math.MaxInt64, loose: math.MaxInt64}
+	return &tap{q: &backlog{dest: d, whole: true, limit: none}, noLocal: op.NoLocal, program: program, shared: op.Shared}
+}
+
+// addTap has the backlog of t filled from the topic d.
 func (d *destination) addTap(t *tap) {
 	t.topic, t.q.tap = d, t
-	d.taps = append(d.taps, t)
+	list := d.list(t)
+	t.at = len(*list)
+	*list = append(*list, t)
+	if t.program != nil {
+		d.index.Add(t.program, t)
+	}
+	if t.shared != (SubscriptionName{}) {
+		if d.shared == nil {
+			d.shared = map[SubscriptionName]*tap{}
+		}
+		d.shared[t.shared] = t
+	}
+}
+
+// removeTap has it filled no more. There may be very many others.
+func (d *destination) removeTap(t *tap) {
+	list := d.list(t)
+	last := len(*list) - 1
+	(*list)[t.at] = (*list)[last]
+	(*list)[t.at].at = t.at
+	(*list)[last] = nil
+	*list = (*list)[:last]
+	if t.program != nil {
+		d.index.Remove(t.program, t)
+	}
+	if t.shared != (SubscriptionName{}) {
+		delete(d.shared, t.shared)
+	}
+}
+
+// list is that of the taps like t.
+func (d *destination) list(t *tap) *[]*tap {
+	if t.program != nil {
+		return &d.choosy
+	}
+	return &d.taps
+}
+
+// tapped tells whether something takes from the topic d.
+func (d *destination) tapped() bool { return len(d.taps)+len(d.choosy) > 0 }
+
+// allTaps goes over all that take from the topic d.
+func (d *destination) allTaps() iter.Seq[*tap] {
+	return func(yield func(*tap) bool) {
+		for _, list := range [...][]*tap{d.taps, d.choosy} {
+			for _, t := range list {
+				if !yield(t) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // closeTap ends t. What waits in a backlog that is not durable goes with it.
 func (c *core) closeTap(t *tap) {
 	d, q := t.topic, t.q
 	c.unslow(t)
-	d.taps = slices.DeleteFunc(d.taps, func(o *tap) bool { return o == t })
-	if t.shared != (SubscriptionName{}) {
-		delete(d.shared, t.shared)
-	}
+	d.removeTap(t)
+	c.release(t.program)
 	if !t.durable {
 		q.ended = true
 		for q.count > 0 {

@@ -82,6 +82,12 @@ func (s *slowStore) ScanRefs(q store.RefScan) ([]store.Ref, bool, error) {
 	return s.testStore.ScanRefs(q)
 }
 
+func (s *slowStore) FilterRefs(q store.RefFilter) ([]store.Ref, store.RefKey, bool, error) {
+	s.pass(&s.before)
+	defer s.pass(&s.after)
+	return s.testStore.FilterRefs(q)
+}
+
 func (s *slowStore) ScanDue(q store.DueScan) ([]store.Due, bool, error) {
 	s.pass(&s.before)
 	defer s.pass(&s.after)

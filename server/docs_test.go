@@ -45,7 +45,7 @@ func TestTheDocsNameWhatIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, list := range [][]feature{subscribeFeatures(), recoverFeatures()} {
+	for _, list := range [][]feature{recoverFeatures()} {
 		for _, f := range list {
 			if !strings.Contains(string(text), "`"+f.name+"`") && !strings.Contains(string(text), "`"+f.name+":") {
 				t.Errorf("docs/headers.md does not name %s", f.name)

@@ -167,12 +167,9 @@ func TestWhatThisVersionLacksIsRefusedWhereItWouldChangeDelivery(t *testing.T) {
 	send := []string{
 		"dedup-id:d", "_AMQ_DUPL_ID:d", "reply-to:/temp-queue/x",
 	}
-	subscribe := []string{
-		"selector:a = 1",
-	}
 	harmlessOnQueues := []string{"no-local:True", "activemq.noLocal:1", "durable:true", "persistent:true", "activemq.subscriptionName:n", "activemq.subcriptionName:n", "durable-subscription-name:n", "shared:true"}
 	harmless := []string{
-		"unknown:x", "selector:", "browser:false", "no-local:0", "exclusive:FALSE", "activemq.priority:0", "x-dead-letter-exchange:", "auto-delete:true", "x-queue-name:q",
+		"unknown:x", "selector:", "selector:a = 1", "browser:false", "no-local:0", "exclusive:FALSE", "activemq.priority:0", "x-dead-letter-exchange:", "auto-delete:true", "x-queue-name:q",
 	}
 	for _, v := range []frames.Version{frames.V10, frames.V11, frames.V12} {
 		check := func(accept bool, frame string, headers []string) {
@@ -192,7 +189,6 @@ func TestWhatThisVersionLacksIsRefusedWhereItWouldChangeDelivery(t *testing.T) {
 		check(false, "SEND\ndestination:/queue/a\n%s\n\n^@", send)
 		check(true, "SEND\ndestination:/queue/a\n%s\n\n^@", []string{"dedup-id:", "JMSXGroupSeq:0", "reply-to:sms:1234", "reply-to:temperature"})
 		for _, kind := range []string{"queue", "topic"} {
-			check(false, "SUBSCRIBE\nid:1\ndestination:/"+kind+"/a\n%s\n\n^@", subscribe)
 			check(true, "SUBSCRIBE\nid:1\ndestination:/"+kind+"/a\n%s\n\n^@", harmless)
 		}
 		check(true, "SUBSCRIBE\nid:1\ndestination:/queue/a\n%s\n\n^@", harmlessOnQueues)
@@ -217,6 +213,7 @@ func TestSubscribe(t *testing.T) {
 		{frames.V12, "id:1\nprefetch:7\nprefetch-count:3\n", broker.SubscribeOp{ID: "1", Text: "/queue/a", From: q, Window: 3}},
 		{frames.V12, "id:1\nactivemq.prefetchSize:0\n", broker.SubscribeOp{ID: "1", Text: "/queue/a", From: q, Window: 1}},
 		{frames.V12, "id:1\nprefetch:99999999999999999999\n", broker.SubscribeOp{ID: "1", Text: "/queue/a", From: q, Window: 1<<31 - 1}},
+		{frames.V12, "id:1\nselector:a = 'b\\cc'\n", broker.SubscribeOp{ID: "1", Text: "/queue/a", From: q, Selector: "a = 'b:c'"}},
 		{frames.V12, "id:1\ncredit:2,100\n", broker.SubscribeOp{ID: "1", Text: "/queue/a", From: q, Window: 2, WindowBytes: 100}},
 		{frames.V12, "id:1\ncredit:0\n", broker.SubscribeOp{ID: "1", Text: "/queue/a", From: q, Window: 1}},
 		{frames.V12, "id:1\nconsumer-window-size:100\n", broker.SubscribeOp{ID: "1", Text: "/queue/a", From: q, WindowBytes: 100}},

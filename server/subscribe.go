@@ -33,6 +33,7 @@ func (s *session) subscribe(f *frames.Frame) error {
 		return refusal(broker.KindLimit, "more than %d subscriptions on a connection (limits.subscriptions)", limit)
 	}
 	op := &broker.SubscribeOp{ID: key, Text: text, From: from}
+	op.Selector, _ = h.Get("selector")
 	if op.Mode, err = ackMode(f); err != nil {
 		return err
 	}
@@ -83,9 +84,6 @@ func (s *session) source(h frames.Header, text string) (broker.Address, error) {
 	}
 	if from.Kind == broker.Queue && isVirtualConsumer(from.Name) {
 		return from, unsupported("virtual topics", "destination", text)
-	}
-	if err := refuseFeatures(h, subscribeFeatures()); err != nil {
-		return from, err
 	}
 	return from, s.authorize(auth.Receive, from, text)
 }

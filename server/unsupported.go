@@ -1,8 +1,6 @@
 package server
 
 import (
-	"strings"
-
 	"footfall/broker"
 	"footfall/frames"
 )
@@ -29,16 +27,6 @@ func empty(value string) bool { return value == "" }
 func sendFeature(value string) (what string, asked bool) {
 	return "detection of duplicates", !empty(value)
 }
-
-// subscribeFeatures returns the headers of SUBSCRIBE that are refused, to a destination of any kind.
-func subscribeFeatures() []feature {
-	return []feature{
-		{"selector", "selectors", blank},
-	}
-}
-
-// blank values select everything.
-func blank(value string) bool { return strings.TrimSpace(value) == "" }
 
 // recoverFeatures returns the headers of RECOVER, and of NACK with recover:true, that are refused.
 func recoverFeatures() []feature {

@@ -121,6 +121,10 @@ func TestAMessageIsSentKeptOverARestartAndReceived(t *testing.T) {
 	if strings.Index(got, "from stdin") > strings.Index(got, "first") {
 		t.Errorf("expected the higher priority first; saw %q", got)
 	}
+	run(t, "unwanted", s.env(), "send", "/queue/a", "--header", "k=1").expect(t, 0, "")
+	run(t, "wanted", s.env(), "send", "/queue/a", "--header", "k=2").expect(t, 0, "")
+	run(t, "", s.env(), "receive", "/queue/a", "--count", "1", "--selector", "k > 1").expect(t, 0, "wanted\n")
+	run(t, "", s.env(), "receive", "/queue/a", "--count", "1").expect(t, 0, "unwanted\n")
 	run(t, "", s.env(), "receive", "/queue/a", "--count", "1", "--timeout", "50ms").
 		expect(t, 6, "0 of 1 messages came, and none more for 50ms")
 	s.end(t)

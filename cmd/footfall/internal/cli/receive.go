@@ -21,6 +21,7 @@ type receiveOptions struct {
 	ack     string
 	headers bool
 	extra   []string
+	wanted  string
 	output  format
 }
 
@@ -31,7 +32,8 @@ func newReceive(w *world) *cobra.Command {
 		Long: "Receive messages and print their bodies, one after the other, until it is interrupted. " +
 			"A message is acknowledged when it has been printed, and goes to somebody else if that does not happen.",
 		Example: `  footfall receive /queue/hello --count 1
-  footfall receive /topic/prices --timeout 1m -o json`,
+  footfall receive /topic/prices --timeout 1m -o json
+  footfall receive /queue/orders --selector "region IN ('EU', 'US') AND price > 100"`,
 		Args: cobra.ExactArgs(1),
 	}
 	output := outputFlag(cmd)
@@ -42,6 +44,7 @@ func newReceive(w *world) *cobra.Command {
 	flags.DurationVar(&o.timeout, "timeout", 0, "end when no message came for this time; 0 for no end. With --count: exit code 6 if fewer came")
 	flags.StringVar(&o.ack, "ack", "client-individual", "auto, client or client-individual. With auto a message may be lost on its way, and with --count more may be taken than are printed")
 	flags.BoolVar(&o.headers, "headers", false, "print the headers too")
+	flags.StringVar(&o.wanted, "selector", "", "which messages are wanted, as a JMS message selector; empty for all")
 	flags.StringArrayVar(&o.extra, "header", nil, "a header of SUBSCRIBE, as NAME=VALUE; may be repeated")
 	cmd.RunE = ran(func(cmd *cobra.Command, args []string) error {
 		o.output = *output
@@ -75,6 +78,9 @@ func (o *receiveOptions) frameHeaders(destination string) ([]client.Pair, error)
 	list := []client.Pair{{Name: "id", Value: "0"}, {Name: "destination", Value: destination}, {Name: "ack", Value: o.ack}, {Name: "receipt", Value: subscribed}}
 	if o.count > 0 && o.ack != "auto" {
 		list = append(list, client.Pair{Name: "prefetch-count", Value: strconv.Itoa(o.window())})
+	}
+	if o.wanted != "" {
+		list = append(list, client.Pair{Name: "selector", Value: o.wanted})
 	}
 	for _, h := range o.extra {
 		name, value, ok := strings.Cut(h, "=")

@@ -93,6 +93,7 @@ func (n *Node) open(p Program, commits *admin.Commits) (err error) {
 	bo.Log, bo.Fatal, bo.DiskFree, bo.Reclaim = p.Log, n.fatal, n.store.DiskFree, n.store.Reclaim
 	bo.NoAutoCreate = !n.opt.AutoCreate
 	bo.ExclusiveDurables = n.opt.Sharing == "exclusive"
+	bo.Selectors.NoContent = !n.opt.ContentSelectors
 	if _, bo.Policies, err = n.opt.policies(); err != nil {
 		return err
 	}

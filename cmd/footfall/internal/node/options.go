@@ -35,6 +35,8 @@ type Options struct {
 	MemoryLimit int64
 	// AutoCreate makes destinations at first use.
 	AutoCreate bool
+	// ContentSelectors accepts selectors that look into bodies.
+	ContentSelectors bool
 	// Schedule are the settings of delays and schedules beside those in Server.
 	Schedule Schedule
 	// Destinations say what is wanted of single destinations.

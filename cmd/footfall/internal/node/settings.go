@@ -96,6 +96,8 @@ func delivery(o *Options) []config.Setting {
 			"sharable", "exclusive"),
 		config.Switch(&o.AutoCreate, "delivery.auto-create", "true",
 			"Make a destination at first use. Otherwise SEND and SUBSCRIBE to one that does not exist are refused."),
+		config.Switch(&o.ContentSelectors, "delivery.content-selectors", "true",
+			"Accept selectors that look into bodies, as XPATH and JSON_VALUE do."),
 	}
 }
 
@@ -116,6 +118,15 @@ func limits(o *Options) []config.Setting {
 		config.Size(&b.RetainedBytes, "limits.retained-bytes", "64MiB", octets(1, 1<<40), "Octets that topics keep in memory for new subscribers."),
 		config.Number(&b.MaxGroups, "limits.groups", "16384", config.Bounds{Min: 1, Max: 1 << 24},
 			"Message groups of one backlog that have a consumer of their own. Beyond it one is forgotten of which nobody has a message."),
+		config.Size(&b.Selectors.MaxText, "limits.selector", "16KiB", octets(1, 1<<20), "Octets of a selector."),
+		config.Number(&b.Selectors.MaxNodes, "limits.selector-nodes", "2048", config.Bounds{Min: 1, Max: 1 << 20}, "Operators, names and literals of a selector."),
+		config.Number(&b.Selectors.MaxDepth, "limits.selector-depth", "64", config.Bounds{Min: 1, Max: 1024}, "How deep the parentheses of a selector may nest."),
+		config.Number(&b.Selectors.MaxList, "limits.selector-list", "1024", config.Bounds{Min: 1, Max: 1 << 20}, "Values in an IN list of a selector."),
+		config.Size(&b.Selectors.MaxBody, "limits.selector-body", "64KiB", octets(1, 64<<20),
+			"Octets of a body that a selector looks into. What it asks of a larger one is NULL."),
+		config.Number(&b.Selectors.MaxBodyDepth, "limits.selector-body-depth", "64", config.Bounds{Min: 1, Max: 1024}, "How deep such a body may nest."),
+		config.Number(&b.Selectors.MaxBodyNodes, "limits.selector-body-nodes", "10000", config.Bounds{Min: 1, Max: 1 << 24}, "Elements, attributes, texts and values of such a body."),
+		config.Number(&b.Selectors.MaxSteps, "limits.selector-steps", "100000", config.Bounds{Min: 1, Max: 1 << 28}, "Nodes that one XPath may visit in one body. What takes more is NULL."),
 		config.Number(&s.MaxTransactions, "limits.transactions", "64", config.Bounds{Min: 1, Max: 1 << 20}, "Open transactions of a connection."),
 		config.Number(&s.TransactionActions, "limits.transaction-actions", "100000", config.Bounds{Min: 1, Max: 1 << 28},
 			"SENDs, ACKs and NACKs of one transaction."),
