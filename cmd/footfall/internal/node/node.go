@@ -43,6 +43,7 @@ type Recovered struct {
 func Start(o Options, p Program) (n *Node, err error) {
 	started := time.Now()
 	tune(&o, p.Getenv, containerMemory())
+	warnOfFiles(p.Log, o.Server.MaxConnections)
 	n = &Node{opt: o, failed: make(chan error, 1)}
 	defer func() {
 		if err != nil {

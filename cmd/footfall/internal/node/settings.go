@@ -112,7 +112,7 @@ func limits(o *Options) []config.Setting {
 		config.Size(&s.Limits.HeaderBytes, "limits.header-bytes", "256KiB", octets(256, 256<<20), "Octets of all header lines of a frame."),
 		config.Size(&s.Limits.Body, "limits.body", "64MiB", octets(1, 1<<30), "Octets of a body."),
 		config.Size(&s.Limits.Login, "limits.login", "64KiB", octets(256, 16<<20), "Octets from a client to the end of CONNECT."),
-		config.Number(&s.MaxConnections, "limits.connections", "20000", config.Bounds{Min: 1, Max: 1 << 24}, "Open connections."),
+		config.Number(&s.MaxConnections, "limits.connections", "20000", config.Bounds{Min: 1, Max: 1 << 24}, "Open connections. The system has to allow 600 open files more than that (`ulimit -n`); the log says at the start if it does not."),
 		config.Number(&s.MaxSubscriptions, "limits.subscriptions", "10000", config.Bounds{Min: 1, Max: 1 << 24}, "Live subscriptions of a connection."),
 		config.Number(&b.MaxDestinations, "limits.destinations", "1000000", config.Bounds{Min: 1, Max: 1 << 28}, "Destinations that exist."),
 		config.Size(&b.RetainedBytes, "limits.retained-bytes", "64MiB", octets(1, 1<<40), "Octets that topics keep in memory for new subscribers."),
