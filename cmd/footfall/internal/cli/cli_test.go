@@ -366,7 +366,7 @@ func TestServeAsJSONLogsWhereItIs(t *testing.T) {
 	out, in := io.Pipe()
 	ended := make(chan int, 1)
 	go func() {
-		args := []string{"serve", "--data", t.TempDir(), "--stomp", "127.0.0.1:0", "--admin", "none", "--log-format", "json"}
+		args := []string{"serve", "--data", t.TempDir(), "--stomp", "127.0.0.1:0", "--admin", "none", "--log-format", "json", "--set", "limits.connections=100"}
 		ended <- cli.Run(ctx, args, strings.NewReader(""), in, in, nil)
 		_ = in.Close()
 	}()
