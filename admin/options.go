@@ -9,7 +9,7 @@ import (
 	"footfall/store"
 )
 
-// Broker is the queue engine as it is looked at, and its schedule as it is changed; see broker.Broker. Each method waits for
+// Broker is the queue engine as it is looked at, and its schedule and dead letters as they are changed; see broker.Broker. Each method waits for
 // the loop, at most as long as ctx lives. Those that return a bool return false when it did not turn.
 type Broker interface {
 	Stats(ctx context.Context) (broker.Stats, bool)
@@ -20,6 +20,11 @@ type Broker interface {
 	CancelScheduled(ctx context.Context, id string) (int, error)
 	RunScheduled(ctx context.Context, id string) (int, error)
 	Reschedule(ctx context.Context, id string, at int64) (int, error)
+
+	DeadQueues(ctx context.Context) ([]broker.DestinationStats, error)
+	DeadLetters(ctx context.Context, q broker.DeadQuery) (list []broker.DeadLetter, next string, err error)
+	RetryDead(ctx context.Context, q broker.DeadQuery, to *broker.Address) (broker.DeadChanged, error)
+	PurgeDead(ctx context.Context, q broker.DeadQuery) (broker.DeadChanged, error)
 }
 
 // Store is the store as it is looked at.

@@ -1,12 +1,9 @@
 package admin
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"mime"
 	"net/http"
 
 	"footfall/broker"
@@ -58,28 +55,12 @@ func (s *Server) replyChange(w http.ResponseWriter, r *http.Request, n int, err 
 
 // newTime reads {"deliver_at": ...}: milliseconds since the epoch, or RFC 3339 as a text. The name deliverAt is taken as well.
 func newTime(w http.ResponseWriter, r *http.Request) (at int64, status int, err error) {
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return 0, http.StatusUnsupportedMediaType, errors.New("the body must be of the type application/json")
-	}
-	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxChange))
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLarge):
-		return 0, http.StatusRequestEntityTooLarge, fmt.Errorf("the body has more than %d octets", maxChange)
-	case err != nil:
-		return 0, http.StatusBadRequest, fmt.Errorf("the body: %w", err)
-	}
 	var body struct {
 		DeliverAt json.RawMessage `json:"deliver_at"`
 		Alias     json.RawMessage `json:"deliverAt"`
 	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&body); err != nil {
-		return 0, http.StatusBadRequest, fmt.Errorf("the body: %w", err)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return 0, http.StatusBadRequest, errors.New("the body: more than one document")
+	if status, err := readDocument(w, r, &body); err != nil {
+		return 0, status, err
 	}
 	if (body.DeliverAt == nil) == (body.Alias == nil) {
 		return 0, http.StatusBadRequest, errors.New("the body needs deliver_at, once")

@@ -75,6 +75,10 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("GET /api/v1/scheduled", s.onSchedule(patience, s.listScheduled))
 	mux.HandleFunc("GET /api/v1/scheduled/counts", s.onSchedule(patience, s.countScheduled))
 	mux.HandleFunc(scheduledPrefix, s.scheduledID)
+	mux.HandleFunc("GET /api/v1/dlq", s.onSchedule(patience, s.listDeadQueues))
+	mux.HandleFunc("GET /api/v1/dlq/messages", s.onSchedule(patience, s.listDead))
+	mux.HandleFunc("POST /api/v1/dlq/retry", s.onSchedule(diskPatience, s.retryDead))
+	mux.HandleFunc("POST /api/v1/dlq/purge", s.onSchedule(diskPatience, s.purgeDead))
 	mux.HandleFunc("GET /{$}", s.index)
 	return s.secured(http.NewCrossOriginProtection().Handler(mux))
 }
@@ -122,7 +126,8 @@ func (s *Server) index(w http.ResponseWriter, _ *http.Request) {
 		"/metrics               metrics in the format of Prometheus\n" +
 		"/api/v1/overview       what the broker holds and did\n" +
 		"/api/v1/destinations   queues and topics; offset, limit\n" +
-		"/api/v1/scheduled      what waits for its time; destination, id, from, until, limit, cursor, body\n"))
+		"/api/v1/scheduled      what waits for its time; destination, id, from, until, limit, cursor, body\n" +
+		"/api/v1/dlq            queues of dead letters; messages in them at /api/v1/dlq/messages; queue, id, origin, reason, limit, cursor, body\n"))
 }
 
 // reply writes v as JSON.

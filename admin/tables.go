@@ -40,6 +40,7 @@ func brokerMetrics() []metric[broker.Stats] {
 		{"messages_dead_lettered_total", "Messages moved to an error destination, by why they died.", counter, "reason=rejected", func(s *s) float64 { return float64(s.DeadLettered[broker.DeathRejected]) }},
 		{"messages_dead_lettered_total", "Messages moved to an error destination, by why they died.", counter, "reason=expired", func(s *s) float64 { return float64(s.DeadLettered[broker.DeathExpired]) }},
 		{"messages_dead_kept_total", "Failures beyond the limit of messages that stay where they are, as there is no other place for them.", counter, "", func(s *s) float64 { return float64(s.DeadKept) }},
+		{"dead_letters_retried_total", "Dead letters sent back by an operator.", counter, "", func(s *s) float64 { return float64(s.DeadRetried) }},
 		{"ack_timeouts_total", "Deliveries taken back as they were not acknowledged in time.", counter, "", func(s *s) float64 { return float64(s.AckTimeouts) }},
 		{"stale_acks_total", "ACK and NACK frames of deliveries that were no longer pending.", counter, "", func(s *s) float64 { return float64(s.StaleAcks) }},
 		{"sends_blocked_total", "SENDs that had to wait for memory, disk or a slow consumer.", counter, "", func(s *s) float64 { return float64(s.Blocked) }},

@@ -54,6 +54,9 @@ type core struct {
 	matched   []*tap // those that a message goes to
 	match     func(*tap)
 
+	walks      int                   // over places of queues that are under way
+	leftPlaces map[store.RefKey]bool // places that were left meanwhile
+
 	conns map[uint64]*Conn
 	slab  deliveries
 

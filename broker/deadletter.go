@@ -197,11 +197,9 @@ func (c *core) bury(g grave, d *destination, m *Message, how death) {
 // deadLetter makes a copy of m as it goes to an error destination: with body, headers and ids, without a time to live and
 // without a time of delivery.
 func (m *Message) deadLetter(from *destination, how death, ms int64) *Message {
-	return &Message{
-		Header: m.deadHeader(from, how, ms), Body: m.Body, UserID: m.UserID, Priority: m.Priority, Persistent: m.Persistent,
-		RedeliveryLimit: m.RedeliveryLimit, HasRedeliveryLimit: m.HasRedeliveryLimit,
-		HasLength: m.HasLength, HasTimestamp: m.HasTimestamp, ID: m.ID, Timestamp: m.Timestamp, Group: m.Group, GroupEnd: m.GroupEnd,
-	}
+	dead := m.again()
+	dead.Header = m.deadHeader(from, how, ms)
+	return dead
 }
 
 // deadHeader puts the headers of a death before those that m has. No sender can have written such headers: sessions

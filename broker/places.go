@@ -62,6 +62,7 @@ func (m *Message) leavesLast() bool {
 
 // dropPlace takes a message out of a place in the store, of which is known where its body lies.
 func (c *core) dropPlace(key store.RefKey, blob store.Blob, owner store.Seq, hasAttempts, last bool) {
+	c.noteLeft(key)
 	if owner == 0 {
 		c.batch.DropRef(key, blob, hasAttempts)
 		return

@@ -140,6 +140,7 @@ func (c *core) enqueue(q *backlog, m *Message, seq store.Seq) {
 func (c *core) storeRef(q *backlog, e *entry) {
 	m := e.msg
 	e.flags |= entryStored
+	delete(c.leftPlaces, q.key(e))
 	switch {
 	case m.owner != 0:
 		c.batch.PutSharedRef(q.key(e), m.owner, m.octets())

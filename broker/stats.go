@@ -17,6 +17,7 @@ type Stats struct {
 	DeadLettered                 [deathReasons]uint64 // moved to an error destination, by DeathReason
 	DeadDeleted                  uint64               // not moved, as there is no error destination for them
 	DeadKept                     uint64               // failures beyond the limit of what has nowhere to go, and stays where it is
+	DeadRetried                  uint64               // sent back by an operator
 	Returned                     uint64               // given back by a connection or subscription that ended
 	Fired                        uint64               // delayed messages that took their place
 	Expired                      uint64

@@ -81,8 +81,11 @@ func preview(ctx context.Context, w *world, admin *adminServer, ids []string, ou
 }
 
 // confirmed asks at the terminal.
-func confirmed(in io.Reader, out io.Writer) bool {
-	fmt.Fprint(out, "take this back? [y/N] ")
+func confirmed(in io.Reader, out io.Writer) bool { return agreed(in, out, "take this back?") }
+
+// agreed asks a question at the terminal.
+func agreed(in io.Reader, out io.Writer, question string) bool {
+	fmt.Fprint(out, question+" [y/N] ")
 	line, _ := bufio.NewReader(io.LimitReader(in, 1024)).ReadString('\n')
 	line = strings.ToLower(strings.TrimSpace(line))
 	return line == "y" || line == "yes"
