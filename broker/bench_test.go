@@ -2,7 +2,9 @@ package broker
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -30,6 +32,8 @@ type stream struct {
 	broker *Broker
 	conn   *Conn
 	mode   AckMode
+	to     Address
+	header func(i int) frames.Header // of the i-th message
 
 	mu    sync.Mutex
 	moved sync.Cond
@@ -39,7 +43,8 @@ type stream struct {
 
 func newStream(b *testing.B, mode AckMode) *stream {
 	st := store.NewMemory()
-	s := &stream{mode: mode, broker: New(st, Options{Log: slog.New(slog.DiscardHandler)})}
+	plain := headers("content-type:text/plain\n")
+	s := &stream{mode: mode, to: Address{Queue, "q"}, header: func(int) frames.Header { return plain }, broker: New(st, Options{Log: slog.New(slog.DiscardHandler)})}
 	s.moved.L = &s.mu
 	conn, err := s.broker.Attach(s, Client{})
 	if err != nil {
@@ -80,11 +85,10 @@ func (s *stream) submit(b *testing.B, ops []Op) {
 
 func (s *stream) run(b *testing.B, persistent bool) {
 	body := make([]byte, 100)
-	header := headers("content-type:text/plain\n")
 	b.ReportAllocs()
 	sent, acked := 0, 0
 	for b.Loop() {
-		s.send(b, header, body, persistent)
+		s.send(b, sent, body, persistent)
 		sent += perRequest
 		acked += s.await(b, sent-8*perRequest)
 	}
@@ -96,12 +100,12 @@ func (s *stream) run(b *testing.B, persistent bool) {
 	b.ReportMetric(0, "ns/op")
 }
 
-func (s *stream) send(b *testing.B, header frames.Header, body []byte, persistent bool) {
+func (s *stream) send(b *testing.B, sent int, body []byte, persistent bool) {
 	messages := make([]Message, perRequest)
 	ops := make([]Op, perRequest)
 	for i := range ops {
-		messages[i] = Message{Header: header, Body: body, Priority: 4, Persistent: persistent}
-		ops[i] = Op{Kind: OpSend, To: Address{Queue, "q"}, Message: &messages[i]}
+		messages[i] = Message{Header: s.header(sent + i), Body: body, Priority: 4, Persistent: persistent}
+		ops[i] = Op{Kind: OpSend, To: s.to, Message: &messages[i]}
 	}
 	s.submit(b, ops)
 }
@@ -122,4 +126,29 @@ func (s *stream) await(b *testing.B, n int) int {
 		s.submit(b, acks)
 	}
 	return len(acks)
+}
+
+// BenchmarkTopicSelectors is a message to a topic from SEND to written, of which one of many subscribers wants it by a selector of its own.
+func BenchmarkTopicSelectors(b *testing.B) {
+	for _, subscribers := range []int{0, 1, 200, 10_000, 100_000} {
+		b.Run(strconv.Itoa(subscribers), func(b *testing.B) {
+			s := newStream(b, AckAuto)
+			t := Address{Topic, "t"}
+			var ops []Op
+			for i := range max(subscribers, 1) {
+				op := &SubscribeOp{ID: strconv.Itoa(i), From: t}
+				if subscribers > 0 {
+					op.Selector = fmt.Sprintf("user = 'u%d'", i)
+				}
+				if ops = append(ops, Op{Kind: OpSubscribe, Subscribe: op}); len(ops) == 1000 {
+					s.submit(b, ops)
+					ops = nil
+				}
+			}
+			s.submit(b, ops)
+			s.to = t
+			s.header = func(i int) frames.Header { return headers(fmt.Sprintf("user:u%d\n", i%max(subscribers, 1))) }
+			s.run(b, false)
+		})
+	}
 }
