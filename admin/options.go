@@ -25,6 +25,10 @@ type Broker interface {
 	DeadLetters(ctx context.Context, q broker.DeadQuery) (list []broker.DeadLetter, next string, err error)
 	RetryDead(ctx context.Context, q broker.DeadQuery, to *broker.Address) (broker.DeadChanged, error)
 	PurgeDead(ctx context.Context, q broker.DeadQuery) (broker.DeadChanged, error)
+
+	Durables(ctx context.Context, q broker.DurableQuery) (list []broker.DurableStats, next string, err error)
+	Durable(ctx context.Context, name broker.SubscriptionName) (s broker.DurableStats, ok bool, err error)
+	DeleteDurable(ctx context.Context, name broker.SubscriptionName, force bool) (deleted bool, err error)
 }
 
 // Store is the store as it is looked at.

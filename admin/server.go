@@ -79,6 +79,8 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("GET /api/v1/dlq/messages", s.onSchedule(patience, s.listDead))
 	mux.HandleFunc("POST /api/v1/dlq/retry", s.onSchedule(diskPatience, s.retryDead))
 	mux.HandleFunc("POST /api/v1/dlq/purge", s.onSchedule(diskPatience, s.purgeDead))
+	mux.HandleFunc("GET /api/v1/subscriptions", s.listSubscriptions)
+	mux.HandleFunc(subscriptionPrefix, s.subscription)
 	mux.HandleFunc("GET /{$}", s.index)
 	return s.secured(http.NewCrossOriginProtection().Handler(mux))
 }
@@ -127,7 +129,8 @@ func (s *Server) index(w http.ResponseWriter, _ *http.Request) {
 		"/api/v1/overview       what the broker holds and did\n" +
 		"/api/v1/destinations   queues and topics; offset, limit\n" +
 		"/api/v1/scheduled      what waits for its time; destination, id, from, until, limit, cursor, body\n" +
-		"/api/v1/dlq            queues of dead letters; messages in them at /api/v1/dlq/messages; queue, id, origin, reason, limit, cursor, body\n"))
+		"/api/v1/dlq            queues of dead letters; messages in them at /api/v1/dlq/messages; queue, id, origin, reason, limit, cursor, body\n" +
+		"/api/v1/subscriptions  durable subscriptions; topic, limit, cursor\n"))
 }
 
 // reply writes v as JSON.

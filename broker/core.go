@@ -22,6 +22,7 @@ type core struct {
 	seq      [store.Shards]store.Seq // last given
 	synced   [store.Shards]store.Seq // last on disk
 	dests    map[Address]*destination
+	durables map[string]*destination // of these, the durable subscriptions by name
 	byID     map[destinationKey]*destination
 	backlogs map[backlogKey]*backlog // of queues
 	zones    *schedule.Zones
@@ -122,7 +123,7 @@ type shardMark struct {
 func newCore(opt Options, batch *store.Batch) *core {
 	c := &core{
 		opt: opt, batch: batch, number: 1, round: &roundEffects{number: 1},
-		dests: map[Address]*destination{}, byID: map[destinationKey]*destination{}, conns: map[uint64]*Conn{},
+		dests: map[Address]*destination{}, durables: map[string]*destination{}, byID: map[destinationKey]*destination{}, conns: map[uint64]*Conn{},
 		backlogs: map[backlogKey]*backlog{}, zones: &schedule.Zones{}, policies: map[Choice]*policy{}, reading: map[store.RefKey]*timed{},
 		selectors: selector.NewCompiler(opt.Selectors), loans: newLoans(opt.LentBytes), loose: map[string][]*timed{},
 		dropped: map[store.DueKey]bool{}, renamed: map[scheduleName]namedPlace{},

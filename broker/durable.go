@@ -2,7 +2,6 @@ package broker
 
 import (
 	"fmt"
-	"net/url"
 	"strings"
 
 	"footfall/selector"
@@ -18,16 +17,11 @@ func (n SubscriptionName) String() string {
 	return strings.NewReplacer("%", "%25", ":", "%3A").Replace(n.Owner) + ":" + n.Name
 }
 
-// ParseSubscriptionName reads what String wrote. A text without a colon is the name of nobody's subscription.
-func ParseSubscriptionName(text string) SubscriptionName {
+// ParseSubscriptionName reads what String wrote. Only the text that String would write is accepted.
+func ParseSubscriptionName(text string) (SubscriptionName, bool) {
 	owner, name, ok := strings.Cut(text, ":")
-	if !ok {
-		return SubscriptionName{Name: text}
-	}
-	if plain, err := url.PathUnescape(owner); err == nil {
-		owner = plain
-	}
-	return SubscriptionName{owner, name}
+	n := SubscriptionName{strings.NewReplacer("%25", "%", "%3A", ":").Replace(owner), name}
+	return n, ok && n.String() == text
 }
 
 // Address is that of a durable subscription of this name.
@@ -189,6 +183,7 @@ func (c *core) makeDurable(conn *Conn, op *SubscribeOp, a Address, program *sele
 	d.queue = c.newQueue(d, store.Backlog{Shard: d.shard, ID: store.BacklogID(c.next(d.shard)), Destination: d.id})
 	d.queue.whole = true
 	c.dests[a] = d
+	c.durables[a.Name] = d
 	c.keep(d)
 	c.touch(d.queue)
 	c.tapFor(topic, d, program)
@@ -221,6 +216,7 @@ func (c *core) recoverTap(d *destination) error {
 		d.queue.ended = true
 		c.purge(d)
 	default:
+		c.durables[d.addr.Name] = d
 		program, err := c.compile(d.durable.selector)
 		if err != nil {
 			return fmt.Errorf("durable subscription %s has a selector that is refused now: %w", d.addr.Name, err)

@@ -15,6 +15,7 @@ func (c *core) doom(d *destination) {
 		c.endSubscription(s)
 	}
 	delete(c.dests, d.addr)
+	delete(c.durables, d.addr.Name)
 	d.durable.doomed = true
 	c.putDestination(d)
 	c.closeTap(q.tap)

@@ -72,9 +72,6 @@ func (c *core) takeStock() Stats {
 		s.Subscriptions += len(conn.subs)
 	}
 	for _, d := range c.dests {
-		if d.durable != nil {
-			s.Durables++
-		}
 		ready, unacked := d.depth()
 		s.Ready += ready
 		s.Unacked += unacked
@@ -92,7 +89,7 @@ func (c *core) takeStock() Stats {
 		s.ScheduledLag = time.Duration(c.ms-due) * time.Millisecond
 	}
 	s.LentBytes, s.Starved = c.loans.total, c.loans.hungry()
-	s.RetainedBytes = c.retained
+	s.RetainedBytes, s.Durables = c.retained, len(c.durables)
 	s.MemoryBytes, s.DiskLow, s.MemoryHigh = c.memory, c.diskLow, c.memoryHigh
 	return s
 }
