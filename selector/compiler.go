@@ -8,6 +8,11 @@ type Compiler struct {
 	properties map[propertyKey]*property
 	free       []int // places of properties that are gone
 	places     int
+
+	// What one Compile leaves for the next is room.
+	tree    tree
+	normal  []byte
+	emitter emitter
 }
 
 // property is a value of messages that selectors in use ask for, which a [Message] keeps at its place.
@@ -30,28 +35,37 @@ func NewCompiler(o Options) *Compiler {
 }
 
 // Compile returns the program of a selector. Errors are of type *[SyntaxError]. An empty text is such an error: that it
-// means no selector is for the caller to say. Each successful Compile is undone by one [Compiler.Release].
+// means no selector is for the caller to say. Each successful Compile is undone by one [Compiler.Release]. A text that is the
+// normal form of a program in use is that program, without another look at it.
 func (c *Compiler) Compile(text string) (*Program, error) {
-	tree, err := parse(text, &c.options)
-	if err != nil {
-		return nil, err
-	}
-	normal := appendExpr(nil, tree, 0)
-	if p := c.programs[string(normal)]; p != nil {
+	if p := c.programs[text]; p != nil {
 		p.references++
 		return p, nil
 	}
-	p := &Program{normal: string(normal), references: 1}
-	tree.measure()
-	g := emitter{compiler: c, program: p}
-	if err := g.emit(tree, accepted, refused); err != nil {
+	defer c.tree.reset()
+	root, err := parse(text, &c.options, &c.tree)
+	if err != nil {
+		return nil, err
+	}
+	if cap(c.normal) > keptNormal {
+		c.normal = nil
+	}
+	c.normal = appendExpr(c.normal[:0], root, 0)
+	if p := c.programs[string(c.normal)]; p != nil {
+		p.references++
+		return p, nil
+	}
+	p := &Program{normal: string(c.normal), references: 1}
+	if err := c.emitter.program(p, root, c); err != nil {
 		c.drop(p)
 		return nil, err
 	}
-	p.guards = newGuards(guardsOf(tree, p))
 	c.programs[p.normal] = p
 	return p, nil
 }
+
+// keptNormal is how long a normal form may be whose room is kept for the next one, in octets.
+const keptNormal = 4096
 
 // Release says that a program which Compile returned is no longer used by the one for whom it was compiled. The last one
 // frees it: nobody may match it, and no Index may hold it, any more.
@@ -75,14 +89,13 @@ func (c *Compiler) drop(p *Program) {
 	}
 }
 
-// intern returns the one property of its kind.
+// intern returns the one property of its kind, which is new if it has no references.
 func (c *Compiler) intern(e *expr) (*property, error) {
 	key := propertyKey{e.source, e.name}
 	if q := c.properties[key]; q != nil {
-		q.references++
 		return q, nil
 	}
-	q := &property{propertyKey: key, limits: &c.options, references: 1}
+	q := &property{propertyKey: key, limits: &c.options}
 	if e.source != fromName {
 		var err error
 		if q.path, err = parsePath(e, &c.options); err != nil {

@@ -1,9 +1,54 @@
 package selector
 
-// emitter makes a program of a tree.
+import "slices"
+
+// emitter makes programs of trees, one after another. It has room for the parts of one, which are copied when it is
+// known how many they are: there are many programs, and they stay.
 type emitter struct {
-	compiler *Compiler
-	program  *Program
+	compiler   *Compiler
+	steps      []step
+	properties []*property
+	values     []Value
+	guards     guards
+	spare      guards // for what guards are put in order of
+	rare       *rare
+}
+
+// keptSteps is how many steps a program may have whose room is kept for the next one.
+const keptSteps = 64
+
+// program fills in p from the root of its tree. Also when there is an error p has the properties that are to be dropped.
+func (g *emitter) program(p *Program, root *expr, c *Compiler) error {
+	g.compiler = c
+	root.measure()
+	err := g.emit(root, accepted, refused)
+	p.properties = exact(g.properties)
+	if err == nil {
+		p.steps, p.values, p.rare = exact(g.steps), exact(g.values), g.rare
+		g.guardsOf(root)
+		p.guards = exact(g.guards)
+	}
+	g.reset()
+	return err
+}
+
+// exact returns a copy of its own length, that holds on to nothing of the original.
+func exact[T any](s []T) []T {
+	if len(s) == 0 {
+		return nil
+	}
+	return append(make([]T, 0, len(s)), s...)
+}
+
+// reset makes the emitter ready for another program. Nothing of this one is held on to.
+func (g *emitter) reset() {
+	if cap(g.steps) > keptSteps {
+		*g = emitter{}
+		return
+	}
+	clear(g.properties)
+	clear(g.values)
+	g.steps, g.properties, g.values, g.guards, g.rare = g.steps[:0], g.properties[:0], g.values[:0], g.guards[:0], nil
 }
 
 // emit appends the steps of a condition; yes and no are where to go on after it. It returns an error for content that
@@ -12,7 +57,7 @@ func (g *emitter) emit(e *expr, yes, no int32) error {
 	if e.op != opAnd && e.op != opOr {
 		return g.leaf(e, yes, no)
 	}
-	start := int32(len(g.program.steps))
+	start := int32(len(g.steps))
 	e.first = int(start)
 	for i, arg := range e.args {
 		onYes, onNo := yes, no
@@ -44,10 +89,10 @@ func (e *expr) measure() int {
 }
 
 func (g *emitter) leaf(e *expr, yes, no int32) (err error) {
-	index := len(g.program.steps)
+	index := len(g.steps)
 	e.first = index
 	s := step{relation: e.relation, negated: e.negated, yes: yes, no: no}
-	g.program.steps = append(g.program.steps, s)
+	g.steps = append(g.steps, s)
 	if e.op != opLiteral && e.args[0].op == opProperty {
 		if s.property, err = g.property(e.args[0]); err != nil {
 			return err
@@ -60,12 +105,12 @@ func (g *emitter) leaf(e *expr, yes, no int32) (err error) {
 		s.test = testNull
 	case opIn:
 		s.test = testIn
-		r := g.rare()
+		r := g.unusual()
 		s.argument = uint32(len(r.lists))
 		r.lists = append(r.lists, newList(e.list))
 	case opLike:
 		s.test = testLike
-		r := g.rare()
+		r := g.unusual()
 		s.argument = uint32(len(r.patterns))
 		p, _, err := parsePattern(e.pattern, e.escape, e.pos)
 		if err != nil {
@@ -75,15 +120,15 @@ func (g *emitter) leaf(e *expr, yes, no int32) (err error) {
 	case opCompare:
 		err = g.comparison(&s, e)
 	}
-	g.program.steps[index] = s
+	g.steps[index] = s
 	return err
 }
 
-func (g *emitter) rare() *rare {
-	if g.program.rare == nil {
-		g.program.rare = &rare{}
+func (g *emitter) unusual() *rare {
+	if g.rare == nil {
+		g.rare = &rare{}
 	}
-	return g.program.rare
+	return g.rare
 }
 
 func (g *emitter) comparison(s *step, e *expr) (err error) {
@@ -101,10 +146,10 @@ func (g *emitter) comparison(s *step, e *expr) (err error) {
 		return nil
 	}
 	s.test = testCompare
-	r := g.rare()
+	r := g.unusual()
 	s.argument = uint32(len(r.terms))
 	r.terms = append(r.terms, term{}, term{})
-	for i, side := range []*expr{left, right} {
+	for i, side := range e.args {
 		t, err := g.term(side)
 		if err != nil {
 			return err
@@ -116,7 +161,7 @@ func (g *emitter) comparison(s *step, e *expr) (err error) {
 
 // term emits what a value is made of.
 func (g *emitter) term(e *expr) (t term, err error) {
-	r := g.rare()
+	r := g.unusual()
 	switch {
 	case e.op == opLiteral:
 		return term{op: opLiteral, number: g.value(e.value)}, nil
@@ -144,32 +189,31 @@ func (g *emitter) term(e *expr) (t term, err error) {
 
 // condition emits a condition that is a value, as steps of its own.
 func (g *emitter) condition(e *expr) (term, error) {
-	outer := g.program.steps
-	g.program.steps = nil
+	outer := g.steps
+	g.steps = nil
 	e.measure()
 	err := g.emit(e, accepted, refused)
-	r := g.rare()
-	r.conditions = append(r.conditions, g.program.steps)
-	g.program.steps = outer
+	r := g.unusual()
+	r.conditions = append(r.conditions, g.steps)
+	g.steps = outer
 	return term{op: opCompare, number: uint32(len(r.conditions) - 1)}, err
 }
 
 func (g *emitter) value(v Value) uint32 {
-	g.program.values = append(g.program.values, v)
-	return uint32(len(g.program.values) - 1)
+	g.values = append(g.values, v)
+	return uint32(len(g.values) - 1)
 }
 
 // property returns the number of a property in the program.
 func (g *emitter) property(e *expr) (uint32, error) {
-	for i, q := range g.program.properties {
-		if q.name == e.name && q.source == e.source {
-			return uint32(i), nil
-		}
-	}
 	q, err := g.compiler.intern(e)
 	if err != nil {
 		return 0, err
 	}
-	g.program.properties = append(g.program.properties, q)
-	return uint32(len(g.program.properties) - 1), nil
+	if i := slices.Index(g.properties, q); i >= 0 {
+		return uint32(i), nil
+	}
+	q.references++
+	g.properties = append(g.properties, q)
+	return uint32(len(g.properties) - 1), nil
 }

@@ -12,8 +12,8 @@ type expr struct {
 	relation relation // of a comparison
 	negated  bool     // of opIn, opLike, opNull
 	operator byte     // of arithmetic: + - * /, and ~ for a sign
-	value    Value    // of a literal, FALSE and TRUE among them
 	source   source   // of a property
+	value    Value    // of a literal, FALSE and TRUE among them
 	name     string   // of a property: its name, or its path in the body
 	path     int      // where the path is in the text
 	list     []Value  // of opIn
@@ -22,6 +22,8 @@ type expr struct {
 	leaves   int      // of a condition: how many steps it takes
 
 	first int // of a condition that was emitted: its first step
+
+	pair [2]*expr // room for args: most operators have no more
 }
 
 // op is what a node does.
@@ -90,42 +92,39 @@ func (e *expr) isConstant(b bool) bool {
 	return e.op == opLiteral && e.value.kind == boolean && e.value.bool() == b
 }
 
-func constant(b bool, pos int) *expr { return &expr{op: opLiteral, value: Bool(b), pos: pos} }
-
 // condition returns e as a condition: a name by itself is one, as if "= TRUE" followed.
-func (e *expr) condition() (*expr, error) {
+func (t *tree) condition(e *expr) (*expr, error) {
 	switch c := e.class(); {
 	case e.op == opProperty:
-		return compare(equal, e, constant(true, e.pos)), nil
+		return t.compare(equal, e, t.constant(true, e.pos)), nil
 	case c != conditionClass:
 		return nil, fail(e.pos, "expected a condition, found %s alone", c)
 	}
 	return e, nil
 }
 
-// not returns NOT e, for a condition, by the laws of three-valued logic.
-func (e *expr) not() *expr {
-	n := *e
+// not returns NOT e, for a condition, by the laws of three-valued logic. e itself may become that: a condition has one
+// place in a tree.
+func (t *tree) not(e *expr) *expr {
 	switch e.op {
 	case opLiteral:
-		n.value = Bool(!e.value.bool())
+		e.value = Bool(!e.value.bool())
 	case opCompare:
-		return compare(e.relation.not(), e.args[0], e.args[1])
+		return t.compare(e.relation.not(), e.args[0], e.args[1])
 	case opAnd, opOr:
-		n.op = opAnd + opOr - e.op
-		n.args = make([]*expr, len(e.args))
+		e.op = opAnd + opOr - e.op
 		for i, arg := range e.args {
-			n.args[i] = arg.not()
+			e.args[i] = t.not(arg)
 		}
 	default:
-		n.negated = !e.negated
+		e.negated = !e.negated
 	}
-	return &n
+	return e
 }
 
 // junction returns the AND or OR of conditions, without those that say nothing. TRUE and FALSE are the only constants
-// that may go: what is Unknown makes a difference.
-func junction(o op, left, right *expr) *expr {
+// that may go: what is Unknown makes a difference. left itself may become the junction.
+func (t *tree) junction(o op, left, right *expr) *expr {
 	neutral, absorbing := o == opAnd, o != opAnd
 	switch {
 	case left.isConstant(absorbing), right.isConstant(neutral):
@@ -133,42 +132,45 @@ func junction(o op, left, right *expr) *expr {
 	case right.isConstant(absorbing), left.isConstant(neutral):
 		return right
 	}
-	e := &expr{op: o, pos: left.pos}
-	for _, side := range []*expr{left, right} {
-		if side.op == o {
-			e.args = append(e.args, side.args...)
-		} else {
-			e.args = append(e.args, side)
-		}
+	e := left
+	if left.op != o {
+		e = t.add(o, left.pos, left)
+	}
+	if right.op == o {
+		e.args = append(e.args, right.args...)
+	} else {
+		e.args = append(e.args, right)
 	}
 	return e
 }
 
 // compare returns the comparison of two values, with a constant on the right, or its result if both are constant.
-func compare(r relation, left, right *expr) *expr {
+func (t *tree) compare(r relation, left, right *expr) *expr {
 	if left.op == opLiteral && right.op != opLiteral {
 		left, right, r = right, left, r.flip()
 	}
 	if left.op == opLiteral && right.op == opLiteral {
-		if t := compareLiterals(r, left.value, right.value); t != Unknown {
-			return constant(t == True, left.pos)
+		if result := compareLiterals(r, left.value, right.value); result != Unknown {
+			return t.constant(result == True, left.pos)
 		}
 	}
-	if right.op == opLiteral && right.value.isWhole() {
-		right = &expr{op: opLiteral, pos: right.pos, value: Int(right.value.int())}
+	if right.op == opLiteral && right.value.kind == decimal && right.value.isWhole() {
+		right = t.literal(Int(right.value.int()), right.pos)
 	}
 	if right.op == opLiteral && right.value.kind == boolean {
 		if r == unequal {
-			r, right = equal, constant(!right.value.bool(), right.pos)
+			r, right = equal, t.constant(!right.value.bool(), right.pos)
 		}
 		if left.class() == conditionClass && left.op != opProperty && left.op != opLiteral {
 			if right.value.bool() {
 				return left
 			}
-			return left.not()
+			return t.not(left)
 		}
 	}
-	return &expr{op: opCompare, pos: left.pos, relation: r, args: []*expr{left, right}}
+	e := t.add(opCompare, left.pos, left, right)
+	e.relation = r
+	return e
 }
 
 // compareLiterals compares constants. Those of different types cannot be compared.
@@ -186,23 +188,27 @@ func compareLiterals(r relation, a, b Value) Truth {
 }
 
 // arithmetic returns the application of an operator, or its result if that is constant and exact.
-func arithmetic(operator byte, left, right *expr) *expr {
+func (t *tree) arithmetic(operator byte, left, right *expr) *expr {
 	if left.op == opLiteral && right.op == opLiteral {
 		if v := calculate(operator, left.value, right.value); v.isNumber() && v.kind != double {
-			return &expr{op: opLiteral, pos: left.pos, value: v}
+			return t.literal(v, left.pos)
 		}
 	}
-	return &expr{op: opArithmetic, pos: left.pos, operator: operator, args: []*expr{left, right}}
+	e := t.add(opArithmetic, left.pos, left, right)
+	e.operator = operator
+	return e
 }
 
-// negative returns a value with its sign changed.
-func negative(e *expr, pos int) *expr {
-	if e.op == opLiteral {
-		if v := normalized(opposite(e.value)); v.kind != double {
-			return &expr{op: opLiteral, pos: pos, value: v}
+// negative returns a value with its sign changed; pos is that of the sign.
+func (t *tree) negative(arg *expr, pos int) *expr {
+	if arg.op == opLiteral {
+		if v := normalized(opposite(arg.value)); v.kind != double {
+			return t.literal(v, pos)
 		}
 	}
-	return &expr{op: opArithmetic, pos: pos, operator: '~', args: []*expr{e}}
+	e := t.add(opArithmetic, pos, arg)
+	e.operator = '~'
+	return e
 }
 
 // normalized returns a wide number as a whole number if it is one: of 9223372036854775808 only the opposite is.
@@ -214,7 +220,7 @@ func normalized(v Value) Value {
 }
 
 // in returns the condition that a property is one of some values, in one order and each once.
-func in(property *expr, list []Value, negated bool) *expr {
+func (t *tree) in(property *expr, list []Value, negated bool) *expr {
 	for i, v := range list {
 		if v.isWhole() {
 			list[i] = Int(v.int())
@@ -227,7 +233,9 @@ func in(property *expr, list []Value, negated bool) *expr {
 		if negated {
 			r = unequal
 		}
-		return compare(r, property, &expr{op: opLiteral, pos: property.pos, value: list[0]})
+		return t.compare(r, property, t.literal(list[0], property.pos))
 	}
-	return &expr{op: opIn, pos: property.pos, args: []*expr{property}, list: list, negated: negated}
+	e := t.add(opIn, property.pos, property)
+	e.list, e.negated = list, negated
+	return e
 }

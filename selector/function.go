@@ -35,7 +35,8 @@ func (p *parser) content() (*expr, error) {
 	if err := p.advance(); err != nil {
 		return nil, err
 	}
-	e := &expr{op: opProperty, pos: name.start, source: xpathTest}
+	e := p.tree.property("", name.start)
+	e.source = xpathTest
 	if isFold(name.text, nameXPath) {
 		return e, p.pathOf(e)
 	}

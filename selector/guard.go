@@ -1,7 +1,5 @@
 package selector
 
-import "slices"
-
 // guard is a set of steps of which one at least is TRUE when the program is; each says that a property is one of some
 // values, or there at all. So the program need be looked at for messages only that have one of these.
 type guard []int32
@@ -18,72 +16,71 @@ func (gs guards) all(visit func(i int, g guard)) {
 	}
 }
 
-func newGuards(list []guard) guards {
-	var gs guards
-	for _, g := range list {
-		gs = append(gs, int32(len(g)))
-		gs = append(gs, g...)
-	}
-	return slices.Clip(gs)
-}
-
 // The most that are kept of what a program could be found by.
 const (
 	maxGuards     = 8
 	maxGuardSteps = 64
 )
 
-// guardsOf returns what a condition can be found by.
-func guardsOf(e *expr, p *Program) []guard {
+// guardsOf appends what a condition can be found by.
+func (g *emitter) guardsOf(e *expr) {
 	switch e.op {
 	case opAnd:
-		return guardsOfAnd(e, p)
+		g.guardsOfAnd(e)
 	case opOr:
-		return guardsOfOr(e, p)
+		g.guardsOfOr(e)
+	default:
+		s := &g.steps[e.first]
+		if s.test != testCompare && s.test != testConst && (s.test != testNull || s.negated) {
+			g.guards = append(g.guards, 1, int32(e.first))
+		}
 	}
-	s := &p.steps[e.first]
-	if s.test == testCompare || s.test == testConst || s.test == testNull && !s.negated {
-		return nil
-	}
-	return []guard{{int32(e.first)}}
 }
 
 // guardsOfAnd: each guard of each condition is one of the whole. Those by values are kept first.
-func guardsOfAnd(e *expr, p *Program) (list []guard) {
-	var weak []guard
+func (g *emitter) guardsOfAnd(e *expr) {
+	start := len(g.guards)
 	for _, arg := range e.args {
-		for _, g := range guardsOf(arg, p) {
-			if g.isByValue(p) {
-				list = append(list, g)
-			} else {
-				weak = append(weak, g)
-			}
-		}
+		g.guardsOf(arg)
 	}
-	list = append(list, weak...)
-	return list[:min(len(list), maxGuards):min(len(list), maxGuards)]
+	g.spare = append(g.spare[:0], g.guards[start:]...)
+	g.guards = g.guards[:start]
+	kept := 0
+	for _, byValue := range [...]bool{true, false} {
+		g.spare.all(func(_ int, one guard) {
+			if kept < maxGuards && g.isByValue(one) == byValue {
+				kept++
+				g.guards = append(append(g.guards, int32(len(one))), one...)
+			}
+		})
+	}
 }
 
-// guardsOfOr: one guard of each condition, all together.
-func guardsOfOr(e *expr, p *Program) []guard {
-	var all guard
+// guardsOfOr: one guard of each condition, all together: the first, which is by value if there is such a one.
+func (g *emitter) guardsOfOr(e *expr) {
+	start := len(g.guards)
+	g.guards = append(g.guards, 0)
 	for _, arg := range e.args {
-		list := guardsOf(arg, p)
-		if len(list) == 0 {
-			return nil
+		end := len(g.guards)
+		g.guardsOf(arg)
+		if len(g.guards) == end {
+			g.guards = g.guards[:start]
+			return
 		}
-		best := list[0] // by value, if there is such a one
-		if all = append(all, best...); len(all) > maxGuardSteps {
-			return nil
+		first := g.guards[end+1 : end+1+int(g.guards[end])]
+		g.guards = append(g.guards[:end], first...)
+		if len(g.guards)-start-1 > maxGuardSteps {
+			g.guards = g.guards[:start]
+			return
 		}
 	}
-	return []guard{all}
+	g.guards[start] = int32(len(g.guards) - start - 1)
 }
 
 // isByValue tells whether all steps of a guard say which values the property may have.
-func (g guard) isByValue(p *Program) bool {
-	for _, i := range g {
-		if !p.steps[i].isByValue() {
+func (g *emitter) isByValue(one guard) bool {
+	for _, i := range one {
+		if !g.steps[i].isByValue() {
 			return false
 		}
 	}

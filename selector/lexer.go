@@ -114,16 +114,16 @@ func (l *lexer) at(n int) byte {
 // skipBlanks steps past blanks and comments.
 func (l *lexer) skipBlanks() error {
 	for l.pos < len(l.text) {
-		switch {
-		case strings.IndexByte(" \t\n\f\r", l.text[l.pos]) >= 0:
+		switch c := l.text[l.pos]; {
+		case c == ' ', c == '\t', c == '\n', c == '\f', c == '\r':
 			l.pos++
-		case strings.HasPrefix(l.text[l.pos:], "--"):
+		case c == '-' && l.at(1) == '-':
 			end := strings.IndexAny(l.text[l.pos:], "\r\n")
 			if end < 0 {
 				end = len(l.text) - l.pos
 			}
 			l.pos += end
-		case strings.HasPrefix(l.text[l.pos:], "/*"):
+		case c == '/' && l.at(1) == '*':
 			end := strings.Index(l.text[l.pos+2:], "*/")
 			if end < 0 {
 				return fail(l.pos, "the comment that begins here does not end: expected */")
@@ -137,16 +137,26 @@ func (l *lexer) skipBlanks() error {
 }
 
 func (l *lexer) operator() string {
-	rest := l.text[l.pos:]
-	for _, word := range [...]string{"<>", "<=", ">=", "!="} {
-		if strings.HasPrefix(rest, word) {
-			return word
+	size := 1
+	switch next := l.at(1); l.text[l.pos] {
+	case '<':
+		if next == '>' || next == '=' {
+			size = 2
 		}
+	case '>':
+		if next == '=' {
+			size = 2
+		}
+	case '!':
+		if next != '=' {
+			return ""
+		}
+		size = 2
+	case '=', '(', ')', '+', '-', '*', '/', ',':
+	default:
+		return ""
 	}
-	if strings.IndexByte("=<>()+-*/,", rest[0]) >= 0 {
-		return rest[:1]
-	}
-	return ""
+	return l.text[l.pos : l.pos+size]
 }
 
 // quoted reads what is between two quotes; one in it is written twice.
@@ -178,6 +188,10 @@ func (l *lexer) name() string {
 	rest := l.text[l.pos:]
 	end := 0
 	for end < len(rest) {
+		if c := rest[end]; isNameOctet(c) && (end > 0 || !isDigit(c)) {
+			end++
+			continue
+		}
 		joint := 0
 		if end > 0 && (rest[end] == '.' || rest[end] == '-') {
 			joint = 1
@@ -194,17 +208,25 @@ func (l *lexer) name() string {
 // isNamePart follows Java: JMS 3.1, 3.8.1.1, has identifiers be those of Java.
 func isNamePart(r rune, size int) bool {
 	if r < utf8.RuneSelf {
-		return r == '_' || r == '$' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+		return isNameOctet(byte(r))
 	}
 	return (r != utf8.RuneError || size > 1) && (unicode.IsLetter(r) || unicode.In(r, unicode.Nd, unicode.Mn, unicode.Mc, unicode.Nl, unicode.Sc, unicode.Pc))
 }
 
+func isNameOctet(c byte) bool {
+	letter := c | 0x20
+	return 'a' <= letter && letter <= 'z' || isDigit(c) || c == '_' || c == '$'
+}
+
+// keywords are the reserved words, by their length.
+var keywords = [...][3]string{2: {"OR", "IN", "IS"}, {"AND", "NOT"}, {"NULL", "LIKE", "TRUE"}, {"FALSE"}, {"ESCAPE"}, {"BETWEEN"}}
+
 // keyword returns a reserved word in capitals, or nothing for other names.
 func keyword(name string) string {
-	if len(name) > len("BETWEEN") {
+	if len(name) >= len(keywords) {
 		return ""
 	}
-	for _, word := range [...]string{"AND", "OR", "NOT", "IN", "IS", "NULL", "LIKE", "ESCAPE", "BETWEEN", "TRUE", "FALSE"} {
+	for _, word := range keywords[len(name)] {
 		if isFold(name, word) {
 			return word
 		}

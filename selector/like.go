@@ -36,7 +36,7 @@ const blank rune = -1
 const maxHoles = 4096
 
 // like returns the condition that a property is LIKE a pattern. Without wildcards that is an equality.
-func like(property *expr, token token, escape string, negated bool) (*expr, error) {
+func (t *tree) like(property *expr, token token, escape string, negated bool) (*expr, error) {
 	p, isPlain, err := parsePattern(token.text, escape, token.start)
 	if err != nil {
 		return nil, err
@@ -50,9 +50,11 @@ func like(property *expr, token token, escape string, negated bool) (*expr, erro
 		if negated {
 			r = unequal
 		}
-		return compare(r, property, &expr{op: opLiteral, pos: token.start, value: Text(s)}), nil
+		return t.compare(r, property, t.literal(Text(s), token.start)), nil
 	}
-	return &expr{op: opLike, pos: property.pos, args: []*expr{property}, pattern: token.text, escape: escape, negated: negated}, nil
+	e := t.add(opLike, property.pos, property)
+	e.pattern, e.escape, e.negated = token.text, escape, negated
+	return e, nil
 }
 
 // parsePattern reads a pattern; isPlain says that it has no wildcards. offset is for errors.

@@ -29,13 +29,16 @@ func compareItems(a, b Value) int {
 }
 
 // newList takes values ordered by compareItems, each once.
-func newList(values []Value) *list {
-	l := &list{}
-	for _, v := range values {
-		if v.kind == text {
-			l.texts = append(l.texts, v.text)
-		} else {
-			l.numbers = append(l.numbers, v)
+func newList(values []Value) list {
+	count := 0
+	for count < len(values) && values[count].kind == text {
+		count++
+	}
+	l := list{numbers: exact(values[count:])}
+	if count > 0 {
+		l.texts = make([]string, count)
+		for i := range l.texts {
+			l.texts[i] = values[i].text
 		}
 	}
 	if len(l.texts) >= hashed {

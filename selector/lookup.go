@@ -42,7 +42,7 @@ func keyOf(v Value) key {
 // keys is how many keys a step of a program can be found by.
 func (p *Program) keys(s *step) int {
 	if s.test == testIn && s.isByValue() {
-		l := p.rare.lists[s.argument]
+		l := &p.rare.lists[s.argument]
 		return len(l.texts) + len(l.numbers)
 	}
 	return 1
@@ -54,7 +54,7 @@ func (p *Program) key(s *step, i int) key {
 	case !s.isByValue():
 		return key{}
 	case s.test == testIn:
-		l := p.rare.lists[s.argument]
+		l := &p.rare.lists[s.argument]
 		if i < len(l.texts) {
 			return key{kind: text, text: l.texts[i]}
 		}

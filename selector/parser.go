@@ -1,6 +1,7 @@
 package selector
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -22,6 +23,7 @@ type parser struct {
 	lexer   lexer
 	token   token // the next one
 	options *Options
+	tree    *tree
 	nodes   int
 	depth   int
 }
@@ -29,15 +31,15 @@ type parser struct {
 // The prefixes that Artemis has for STOMP, for what is always so here.
 var prefixes = [...]string{"convert_string_expressions:", "hyphenated_props:"}
 
-// parse returns the tree of a selector: a condition.
-func parse(text string, o *Options) (*expr, error) {
+// parse returns the root of the tree of a selector: a condition.
+func parse(text string, o *Options, t *tree) (*expr, error) {
 	if len(text) > o.MaxText {
 		return nil, fail(o.MaxText, "the selector is longer than %d octets", o.MaxText)
 	}
 	if !utf8.ValidString(text) {
 		return nil, fail(invalidAt(text), "expected UTF-8")
 	}
-	p := &parser{lexer: lexer{text: text}, options: o}
+	p := &parser{lexer: lexer{text: text}, options: o, tree: t}
 	p.skipPrefixes()
 	if err := p.advance(); err != nil {
 		return nil, err
@@ -124,26 +126,32 @@ func (p *parser) conditionOf(bind int) (*expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.condition()
+	return p.tree.condition(e)
 }
 
-// valueOf reads a value that has one of some classes; name says which, for an error.
-func (p *parser) valueOf(bind int, what string, classes ...class) (*expr, error) {
+// numberOf reads what may be a number; where says after what, for an error.
+func (p *parser) numberOf(bind int, where, operator string) (*expr, error) {
 	e, err := p.expression(bind)
 	if err != nil {
 		return nil, err
 	}
-	return e, e.must(what, classes...)
+	return e, e.mustBeNumber(where, operator)
 }
 
-// must fails unless e has one of some classes.
-func (e *expr) must(what string, classes ...class) error {
-	for _, c := range classes {
-		if e.class() == c {
-			return nil
-		}
+// mustBeNumber fails unless e is a number or may turn out to be one.
+func (e *expr) mustBeNumber(where, operator string) error {
+	if c := e.class(); c != numberClass && c != anyClass {
+		return fail(e.pos, "expected a number %s %s, found %s", where, operator, c)
 	}
-	return fail(e.pos, "expected %s, found %s", what, e.class())
+	return nil
+}
+
+// mustBeName fails unless e has a value of each message.
+func (e *expr) mustBeName(operator string) error {
+	if c := e.class(); c != anyClass {
+		return fail(e.pos, "expected a name before %s, found %s", operator, c)
+	}
+	return nil
 }
 
 // expression reads operands and the operators between them that bind tighter than bind.
@@ -195,13 +203,13 @@ func (p *parser) operand() (*expr, error) {
 	}
 	switch {
 	case t.kind == aName, t.kind == aQuoted:
-		return &expr{op: opProperty, pos: t.start, name: t.text}, p.advance()
+		return p.tree.property(t.text, t.start), p.advance()
 	case t.kind == aNumber:
-		return &expr{op: opLiteral, pos: t.start, value: t.value}, p.advance()
+		return p.tree.literal(t.value, t.start), p.advance()
 	case t.kind == aText:
-		return &expr{op: opLiteral, pos: t.start, value: Text(t.text)}, p.advance()
+		return p.tree.literal(Text(t.text), t.start), p.advance()
 	case t.is("TRUE"), t.is("FALSE"):
-		return constant(t.text == "TRUE", t.start), p.advance()
+		return p.tree.constant(t.text == "TRUE", t.start), p.advance()
 	case t.is("("), t.is("NOT"), t.is("-"), t.is("+"):
 		return p.prefix(t)
 	case t.is("NULL"):
@@ -215,7 +223,13 @@ func (p *parser) prefix(t token) (*expr, error) {
 	if err := p.advance(); err != nil {
 		return nil, err
 	}
-	bind := map[string]int{"(": 0, "NOT": bindNot, "-": bindSign, "+": bindSign}[t.text]
+	bind := bindSign
+	switch t.text {
+	case "(":
+		bind = 0
+	case "NOT":
+		bind = bindNot
+	}
 	e, err := p.nested(t.start, bind)
 	if err != nil {
 		return nil, err
@@ -224,19 +238,19 @@ func (p *parser) prefix(t token) (*expr, error) {
 	case "(":
 		return e, p.take(")")
 	case "NOT":
-		if e, err = e.condition(); err != nil {
+		if e, err = p.tree.condition(e); err != nil {
 			return nil, err
 		}
-		return e.not(), nil
+		return p.tree.not(e), nil
 	}
-	if err := e.must("a number after the sign", numberClass, anyClass); err != nil {
+	if err := e.mustBeNumber("after", "the sign"); err != nil {
 		return nil, err
 	}
 	if t.text == "-" {
-		return negative(e, t.start), nil
+		return p.tree.negative(e, t.start), nil
 	}
 	if e.op == opProperty { // + makes a number of it
-		return arithmetic('+', e, &expr{op: opLiteral, pos: t.start, value: Int(0)}), nil
+		return p.tree.arithmetic('+', e, p.tree.literal(Int(0), t.start)), nil
 	}
 	return e, nil
 }
@@ -257,22 +271,21 @@ func (p *parser) infix(left *expr, power int) (*expr, error) {
 	case "=", "<>":
 		return p.equality(t, left)
 	}
-	const what = "a number"
-	if err := left.must(what+" before "+t.text, numberClass, anyClass); err != nil {
+	if err := left.mustBeNumber("before", t.text); err != nil {
 		return nil, err
 	}
-	right, err := p.valueOf(power, what+" after "+t.text, numberClass, anyClass)
+	right, err := p.numberOf(power, "after", t.text)
 	switch {
 	case err != nil:
 		return nil, err
 	case power == bindRelation:
-		return compare(relationOf(t.text), left, right), nil
+		return p.tree.compare(relationOf(t.text), left, right), nil
 	}
-	return arithmetic(t.text[0], left, right), nil
+	return p.tree.arithmetic(t.text[0], left, right), nil
 }
 
 func (p *parser) junction(t token, left *expr, power int) (*expr, error) {
-	left, err := left.condition()
+	left, err := p.tree.condition(left)
 	if err != nil {
 		return nil, err
 	}
@@ -281,9 +294,9 @@ func (p *parser) junction(t token, left *expr, power int) (*expr, error) {
 		return nil, err
 	}
 	if t.text == "AND" {
-		return junction(opAnd, left, right), nil
+		return p.tree.junction(opAnd, left, right), nil
 	}
-	return junction(opOr, left, right), nil
+	return p.tree.junction(opOr, left, right), nil
 }
 
 func (p *parser) equality(t token, left *expr) (*expr, error) {
@@ -291,12 +304,19 @@ func (p *parser) equality(t token, left *expr) (*expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return compare(relationOf(t.text), left, right), nil
+	return p.tree.compare(relationOf(t.text), left, right), nil
 }
 
 func relationOf(operator string) (r relation) {
 	for i := range operator {
-		r |= map[byte]relation{'<': less, '=': equal, '>': greater}[operator[i]]
+		switch operator[i] {
+		case '<':
+			r |= less
+		case '=':
+			r |= equal
+		case '>':
+			r |= greater
+		}
 	}
 	return r
 }
@@ -307,9 +327,11 @@ func (p *parser) isNull(left *expr) (*expr, error) {
 		err = p.take("NULL")
 	}
 	if err == nil {
-		err = left.must("a name before IS NULL", anyClass)
+		err = left.mustBeName("IS NULL")
 	}
-	return &expr{op: opNull, pos: left.pos, args: []*expr{left}, negated: negated}, err
+	e := p.tree.add(opNull, left.pos, left)
+	e.negated = negated
+	return e, err
 }
 
 // predicate reads [NOT] IN, LIKE or BETWEEN.
@@ -327,7 +349,7 @@ func (p *parser) predicate(t token, left *expr) (*expr, error) {
 	if t.is("BETWEEN") {
 		return p.between(left, negated)
 	}
-	if err := left.must("a name before "+t.text, anyClass); err != nil {
+	if err := left.mustBeName(t.text); err != nil {
 		return nil, err
 	}
 	if t.is("IN") {
@@ -337,27 +359,27 @@ func (p *parser) predicate(t token, left *expr) (*expr, error) {
 }
 
 func (p *parser) between(left *expr, negated bool) (*expr, error) {
-	err := left.must("a number before BETWEEN", numberClass, anyClass)
+	err := left.mustBeNumber("before", "BETWEEN")
 	if err != nil {
 		return nil, err
 	}
-	low, err := p.valueOf(bindRelation, "a number after BETWEEN", numberClass, anyClass)
+	low, err := p.numberOf(bindRelation, "after", "BETWEEN")
 	if err == nil {
 		err = p.take("AND")
 	}
 	if err != nil {
 		return nil, err
 	}
-	high, err := p.valueOf(bindRelation, "a number after AND of BETWEEN", numberClass, anyClass)
+	high, err := p.numberOf(bindRelation, "after AND of", "BETWEEN")
 	if err == nil {
 		err = p.count(left.pos)
 	}
 	if err != nil {
 		return nil, err
 	}
-	e := junction(opAnd, compare(greater|equal, left, low), compare(less|equal, left, high))
+	e := p.tree.junction(opAnd, p.tree.compare(greater|equal, left, low), p.tree.compare(less|equal, left, high))
 	if negated {
-		return e.not(), nil
+		return p.tree.not(e), nil
 	}
 	return e, nil
 }
@@ -366,16 +388,16 @@ func (p *parser) in(left *expr, negated bool) (*expr, error) {
 	if err := p.take("("); err != nil {
 		return nil, err
 	}
-	var values []Value
+	start := len(p.tree.items)
 	for {
-		if len(values) == p.options.MaxList {
+		if len(p.tree.items)-start == p.options.MaxList {
 			return nil, fail(p.token.start, "the list has more than %d values", p.options.MaxList)
 		}
 		v, err := p.item()
 		if err != nil {
 			return nil, err
 		}
-		values = append(values, v)
+		p.tree.items = append(p.tree.items, v)
 		more, err := p.accept(",")
 		if err != nil {
 			return nil, err
@@ -384,7 +406,7 @@ func (p *parser) in(left *expr, negated bool) (*expr, error) {
 			break
 		}
 	}
-	return in(left, values, negated), p.take(")")
+	return p.tree.in(left, slices.Clip(p.tree.items[start:]), negated), p.take(")")
 }
 
 // item reads a text or a number, which may have a sign.
@@ -429,5 +451,5 @@ func (p *parser) like(left *expr, negated bool) (*expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return like(left, pattern, escape, negated)
+	return p.tree.like(left, pattern, escape, negated)
 }

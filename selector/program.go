@@ -19,7 +19,7 @@ type Program struct {
 
 // rare is what few programs have.
 type rare struct {
-	lists    []*list
+	lists    []list
 	patterns []*pattern
 	terms    []term
 	// conditions are those that are compared as values, each with steps of its own.
