@@ -89,6 +89,8 @@ func (v *Value) compared(r relation, other *Value) Truth {
 		return truth(r&equal != 0)
 	case v.kind == null || other.kind == null:
 		return Unknown
+	case v.kind <= decimal && other.kind <= decimal:
+		return r.holds(compareFractions(v, other))
 	}
 	return r.holds(compareNumbers(*v, *other))
 }

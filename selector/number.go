@@ -215,7 +215,7 @@ func compareNumbers(a, b Value) int {
 	case a.kind == wide || b.kind == wide:
 		return compareWide(a, b)
 	default:
-		return compareFractions(a, b)
+		return compareFractions(&a, &b)
 	}
 }
 
@@ -259,9 +259,12 @@ func compareWide(a, b Value) int {
 }
 
 // compareFractions compares whole numbers and decimals in 128 bits.
-func compareFractions(a, b Value) int {
+func compareFractions(a, b *Value) int {
 	x, y := a.int(), b.int()
 	if (x < 0) != (y < 0) {
+		return cmp.Compare(x, y)
+	}
+	if a.exp == b.exp {
 		return cmp.Compare(x, y)
 	}
 	exp := min(a.exp, b.exp)
