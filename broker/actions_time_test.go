@@ -147,7 +147,7 @@ func (h *history) endJobs() {
 			h.begin()
 			h.strict = false
 		}
-		time.Sleep(h.w.b.opt.BlockTimeout + time.Second)
+		h.pass(h.w.b.opt.BlockTimeout + time.Second)
 	}
 	h.finish()
 }

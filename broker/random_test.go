@@ -238,6 +238,9 @@ func (h *history) verify(parked map[*Conn]bool) {
 	}
 }
 
+// pass lets time pass in the bubble.
+func (h *history) pass(d time.Duration) { time.Sleep(d) }
+
 func (h *history) ctx() context.Context { return context.Background() }
 
 // expected checks that there was a reason for the ERROR or CLOSE that ended a connection.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 )
 
@@ -95,7 +96,7 @@ func scanSpent(r reader, q SpentScan) (found []Spent, next Spent, more bool, err
 			}
 			return nil
 		})
-		if err == errEnough {
+		if errors.Is(err, errEnough) {
 			break
 		}
 		if err != nil {
@@ -106,7 +107,7 @@ func scanSpent(r reader, q SpentScan) (found []Spent, next Spent, more bool, err
 }
 
 // errEnough ends each.
-var errEnough = fmt.Errorf("store: enough")
+var errEnough = errors.New("store: enough")
 
 // ScanSpent returns what is left of shared messages that have no place any more. There is more, from next on, if it looked at
 // as much as it may.
