@@ -122,7 +122,7 @@ func (h *durableHistory) gather() {
 func (h *durableHistory) subscribe(t *rapid.T) {
 	name := rapid.SampledFrom(slices.Sorted(maps.Keys(durableTopics))).Draw(t, "name")
 	if len(h.live) >= 6 {
-		t.Skip()
+		return
 	}
 	h.clients++
 	c := &durableConsumer{name: name, client: h.w.connect(fmt.Sprint("c", h.clients))}
@@ -181,7 +181,7 @@ func (h *durableHistory) commit(t *rapid.T) {
 func (h *durableHistory) direct(t *rapid.T) {
 	name, ok := some(t, slices.Sorted(maps.Keys(h.durables)), "subscription")
 	if !ok {
-		t.Skip()
+		return
 	}
 	m := h.message(t)
 	h.durables[name].bodies = append(h.durables[name].bodies, nameOfBody(m))
@@ -226,13 +226,16 @@ func (h *durableHistory) one(t *rapid.T) (*durableConsumer, int) {
 	}
 	c, ok := some(t, with, "consumer")
 	if !ok {
-		t.Skip()
+		return nil, 0
 	}
 	return c, rapid.IntRange(0, len(c.has)-1).Draw(t, "message")
 }
 
 func (h *durableHistory) ack(t *rapid.T) {
 	c, i := h.one(t)
+	if c == nil {
+		return
+	}
 	o := c.has[i]
 	c.has = slices.Delete(c.has, i, i+1)
 	d := h.durables[c.name]
@@ -246,6 +249,9 @@ func (h *durableHistory) ack(t *rapid.T) {
 
 func (h *durableHistory) nack(t *rapid.T) {
 	c, i := h.one(t)
+	if c == nil {
+		return
+	}
 	o := c.has[i]
 	c.has = slices.Delete(c.has, i, i+1)
 	h.act(t, c.client, Op{Kind: OpNack, Ack: AckOp{SubNumber: o.SubNumber, Number: o.Number}})
@@ -254,7 +260,7 @@ func (h *durableHistory) nack(t *rapid.T) {
 func (h *durableHistory) vanish(t *rapid.T) {
 	c, ok := some(t, h.live, "consumer")
 	if !ok {
-		t.Skip()
+		return
 	}
 	h.part(c)
 }
@@ -269,7 +275,7 @@ func (h *durableHistory) part(c *durableConsumer) {
 func (h *durableHistory) unsubscribe(t *rapid.T) {
 	c, ok := some(t, h.live, "consumer")
 	if !ok {
-		t.Skip()
+		return
 	}
 	h.act(t, c.client, Op{Kind: OpUnsubscribe, Sub: "s"})
 	h.part(c)
@@ -279,7 +285,7 @@ func (h *durableHistory) unsubscribe(t *rapid.T) {
 func (h *durableHistory) delete(t *rapid.T) {
 	name, ok := some(t, slices.Sorted(maps.Keys(h.durables)), "subscription")
 	if !ok {
-		t.Skip()
+		return
 	}
 	by := h.sender
 	for _, l := range slices.Clone(h.live) {
