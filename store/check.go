@@ -24,6 +24,8 @@ type Report struct {
 	Destinations, Backlogs, Messages, Due, Attempts, Chunks, Names, Expiries uint64
 	// Shared are messages that several places have, each of which counts as a message; Spent is what is left of such messages and chunks.
 	Shared, Spent uint64
+	// Duplicates are the ids that destinations were sent.
+	Duplicates uint64
 	// Bytes is that of all messages, head and body, due ones too.
 	Bytes uint64
 }
@@ -210,6 +212,8 @@ func (c *checker) record(k kind, key, value []byte) error {
 		return c.name(key, value)
 	case kindExpiry:
 		return c.expiry(key, value)
+	case kindDuplicate:
+		return c.duplicate(key, value)
 	case kindFormat:
 		return nil // was read
 	}
@@ -323,6 +327,22 @@ func (c *checker) name(key, value []byte) error {
 		err = fmt.Errorf("scheduled %q leads to %d at %d, where nothing waits", n.Name, n.Seq, n.At)
 	}
 	return err
+}
+
+// duplicate looks at an id that a destination was sent.
+func (c *checker) duplicate(key, value []byte) error {
+	d, err := decodeDuplicate(key, value)
+	if err != nil {
+		return err
+	}
+	c.rep.Duplicates++
+	if _, ok := c.destinations[d.Destination]; !ok {
+		return fmt.Errorf("id %d was sent to destination %d, which is not there", d.Seq, d.Destination)
+	}
+	if epoch := uint32(d.Seq >> SeqBits); epoch > c.epoch {
+		return fmt.Errorf("id %d is of epoch %d, the store is at %d", d.Seq, epoch, c.epoch)
+	}
+	return nil
 }
 
 // expiry looks at the note that a message expires: the message must be there, of that size.

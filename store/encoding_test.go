@@ -71,6 +71,7 @@ func TestTheStoredFormatNeverChanges(t *testing.T) {
 		{"destination with properties", "02" + "02" + "0000018bcfe56800" + "03" + "612f62" + "7078", appendDestination(nil, Destination{Kind: 2, Name: "a/b", Created: 1_700_000_000_000, Properties: "px"})},
 		{"place of a shared message", "03" + "09" + "ac02", appendSharedRef(nil, 9, 300)},
 		{"shared chunk key", "010d" + "0000000000000002" + "00000003", appendSharedChunkKey(nil, 1, 2, 3)},
+		{"duplicate key", "010e" + "0000000000000002" + "0000000000000003", appendDuplicateKey(nil, 1, 2, 3)},
 		{"message key", "0109" + "0000000000000002", appendIDKey(nil, 1, kindMessage, 2)},
 		{"shared record", "01" + "00000014", appendRefcount(nil, refcountBase, 20)},
 		{"expiry", "01" + "ac02" + "000000", appendExpiry(nil, Expiry{Bytes: 300})},

@@ -21,6 +21,7 @@ import (
 //	name         [hash of the name 16][destination 8]
 //	expiry       [ms 8, sign bit flipped][seq 8][backlog 8][9-priority 1]
 //	shared chunk [owner 8][n 4]
+//	duplicate    [destination 8][seq 8]             an id that it was sent
 type kind uint8
 
 const (
@@ -37,13 +38,14 @@ const (
 	kindName
 	kindExpiry
 	kindSharedChunk
+	kindDuplicate
 	kindEnd
 )
 
 var kindNames = [...]string{
 	kindMeta: "meta", kindDestination: "destination", kindBacklog: "backlog", kindSchedule: "schedule",
 	kindRef: "ref", kindAttempts: "attempts", kindDue: "due", kindChunk: "chunk", kindMessage: "message", kindFormat: "format",
-	kindName: "name", kindExpiry: "expiry", kindSharedChunk: "shared chunk",
+	kindName: "name", kindExpiry: "expiry", kindSharedChunk: "shared chunk", kindDuplicate: "duplicate",
 }
 
 func (k kind) String() string {
@@ -91,7 +93,7 @@ func appendLaneEnd(dst []byte, kd kind, k RefKey) []byte {
 var keyLengths = [kindEnd]int{
 	kindMeta: 2, kindDestination: 10, kindBacklog: 10, kindSchedule: 2,
 	kindRef: 19, kindAttempts: 19, kindDue: 18, kindChunk: 14, kindMessage: 10, kindFormat: 2, kindName: 26, kindExpiry: 27,
-	kindSharedChunk: 14,
+	kindSharedChunk: 14, kindDuplicate: 18,
 }
 
 // splitKey checks the frame of a key: that its shard and kind exist and go

@@ -23,6 +23,8 @@ type Store interface {
 	FilterRefs(q store.RefFilter) (refs []store.Ref, next store.RefKey, more bool, err error)
 	ScanDue(q store.DueScan) (due []store.Due, more bool, err error)
 	ScanSpent(q store.SpentScan) (found []store.Spent, next store.Spent, more bool, err error)
+	ScanDuplicates(q store.DuplicateScan) (found []store.Duplicate, more bool, err error)
+	FindOldDuplicates(q store.OldDuplicates) (found []store.Duplicate, some bool, err error)
 	Check() (store.Report, error)
 	Stats() store.Stats
 	DiskFree() (uint64, error)
@@ -54,6 +56,7 @@ func Run(t *testing.T, make func(t *testing.T) Opener) {
 		{"a body above ChunkBytes is kept in chunks and moves without being copied", testBlob},
 		{"a shared message is stored once and read in each of its places", testShared},
 		{"what is left of shared messages is found and dropped", testSpent},
+		{"ids that destinations were sent come back in order, and go when they are old", testDuplicates},
 		{"a dropped backlog is gone with all that it had", testDropBacklog},
 		{"what was given to a batch may be changed afterwards", testBatchCopies},
 		{"after Close there is ErrClosed and Rejected", testClosed},
