@@ -22,6 +22,8 @@ type Store interface {
 	FindDue(after uint64, k store.DueKey, body bool) (due store.Due, bytes uint64, ok bool, err error)
 	ListDue(q store.DueList, take func(*store.DueEntry) bool) (next store.DueKey, more bool, err error)
 	CountDue(store.DueCount) (int, error)
+	ScanDuplicates(store.DuplicateScan) (found []store.Duplicate, more bool, err error)
+	FindOldDuplicates(store.OldDuplicates) (found []store.Duplicate, some bool, err error)
 	ScanSpent(store.SpentScan) (found []store.Spent, next store.Spent, more bool, err error)
 }
 

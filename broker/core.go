@@ -57,6 +57,7 @@ type core struct {
 
 	walks      int                   // over places of queues that are under way
 	leftPlaces map[store.RefKey]bool // places that were left meanwhile
+	dups duplicates
 
 	conns map[uint64]*Conn
 	slab  deliveries
@@ -131,6 +132,7 @@ func newCore(opt Options, batch *store.Batch) *core {
 	for s := range c.agendas {
 		c.agendas[s].whole, c.expiries[s].whole = true, true
 	}
+	c.dups.known = map[*destination]*sentIDs{}
 	c.seeing.see = func(l *lens) {
 		if !l.scanned.less(c.seeing.at) {
 			c.seeing.lenses = append(c.seeing.lenses, l)
@@ -166,6 +168,7 @@ func (c *core) end() {
 	c.fire()
 	c.expire()
 	c.timers.run(c)
+	c.tidyLater()
 	c.watchMemory()
 	c.feed()
 	if c.recheck {

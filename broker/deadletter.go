@@ -249,6 +249,8 @@ func appendUndead(raw []byte, old frames.Header, expires bool) []byte {
 		switch string(name) {
 		case "expires", "ttl", "expiration", "x-message-ttl":
 			continue // who sends it on must not send its limit
+		case "dedup-id", "_AMQ_DUPL_ID":
+			continue // who sends it back must not have it taken for a duplicate
 		case "original-subscription", "dead-letter-count", "dlqDeliveryFailureCause", "_AMQ_ORIG_ADDRESS", "_AMQ_ORIG_MESSAGE_ID", "x-death-reason", "x-first-death-queue":
 			continue
 		case "original-expires", "originalExpiration":

@@ -15,6 +15,10 @@ type destination struct {
 	kept    bool    // the store knows it
 	policy  *policy // see core.policyOf
 
+	// See duplicates.go.
+	idsAway    bool   // the store may have ids that it was sent which are not in memory
+	idsVersion uint64 // counts how often they left memory
+
 	queue    *backlog // of a queue or a durable subscription
 	durable  *durable // of a durable subscription
 	retained *Message // of a topic, for new subscribers
@@ -123,7 +127,7 @@ func (c *core) recoverState(r store.Recovered) {
 	for _, rec := range r.Destinations {
 		d := &destination{addr: Address{Kind: Kind(rec.Kind), Name: rec.Name}, shard: rec.Shard, id: rec.ID, created: rec.Created}
 		d.text = d.addr.String()
-		d.kept = true
+		d.kept, d.idsAway, c.dups.away = true, true, true
 		c.dests[d.addr] = d
 		c.byID[destinationKey{d.shard, d.id}] = d
 		if d.addr.Kind == Durable {

@@ -76,6 +76,16 @@ func (c *core) invariants() error {
 	if c.searches != 0 || len(c.dropped)+len(c.renamed) != 0 || c.fresh != nil || c.hits != nil {
 		bad("%d searches at rest, with %d and %d changes kept", c.searches, len(c.dropped), len(c.renamed))
 	}
+	ids := 0
+	for d, known := range c.dups.known {
+		ids += known.order.len()
+		if c.byID[destinationKey{d.shard, d.id}] != d || len(known.last) > known.order.len() {
+			bad("%s has %d ids by name and %d in order", d.text, len(known.last), known.order.len())
+		}
+	}
+	if ids != c.dups.count {
+		bad("%d ids in memory, counted %d", ids, c.dups.count)
+	}
 	var memory int64
 	for m, n := range holders {
 		memory += m.Size()

@@ -50,6 +50,8 @@ type Message struct {
 	// RedeliveryLimit, with HasRedeliveryLimit, is the sender's limit, see Redelivery.
 	RedeliveryLimit    int32
 	HasRedeliveryLimit bool
+	// DedupID is the sender's id of this message: another one with the same id is not taken, for a while; empty for none.
+	DedupID string
 	// HasLength says that SEND had a content-length.
 	HasLength bool
 	// HasTimestamp says that Header has a timestamp of the sender's.
@@ -72,6 +74,7 @@ type Message struct {
 	lenders int32         // of these, deliveries
 	sender  uint64        // the connection that sent it, 0 where that is no longer known
 	owner   store.Seq     // names the record that several places share; 0: each place has its own
+	doubled bool          // its destination had its DedupID before
 	places  uint32        // of that record, if all of them are known here, else 0
 }
 
@@ -80,7 +83,7 @@ const overhead = 160
 
 // Size is about the memory that the message takes, in octets.
 func (m *Message) Size() int64 {
-	return int64(len(m.Header.Raw)+len(m.Body)+len(m.UserID)+len(m.ScheduledID)+len(m.Group)) + overhead
+	return int64(len(m.Header.Raw)+len(m.Body)+len(m.UserID)+len(m.ScheduledID)+len(m.Group)+len(m.DedupID)) + overhead
 }
 
 // octets is what the message counts in the account of the place where it is stored.

@@ -4,8 +4,8 @@ package broker
 func (c *core) do(conn *Conn, op *Op) {
 	before := c.batch.Len()
 	err := c.apply(conn, op)
-	if c.batch.Len() != before {
-		c.binds(conn)
+	if c.batch.Len() != before || op.isDoubled() && (!c.batch.Empty() || c.flights.len() > 0) {
+		c.binds(conn) // a duplicate is answered when what it doubles is on disk
 	}
 	if err != nil {
 		c.fail(conn, op, err)
@@ -16,7 +16,11 @@ func (c *core) do(conn *Conn, op *Op) {
 	}
 	if op.WantReceipt {
 		o := Output{Kind: OutputReceipt, Receipt: op.Receipt}
-		if op.Kind == OpSend && op.Message.DeliverAt != 0 {
+		switch {
+		case op.Kind != OpSend:
+		case op.Message.doubled:
+			o.Duplicate = true
+		case op.Message.DeliverAt != 0:
 			o.ScheduledID, o.DeliverAt = op.Message.ScheduledID, op.Message.DeliverAt
 		}
 		c.answer(conn, o)

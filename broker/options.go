@@ -56,6 +56,13 @@ type Options struct {
 	Policies *Policies
 	// ExclusiveDurables refuses a second consumer of a durable subscription at a time; else they share its messages.
 	ExclusiveDurables bool
+	// DuplicateWindow is how long the ids of messages are remembered at a destination, so that another one with the same id is not taken:
+	// 10 minutes. DuplicateIDs is how many of them at least are, if they are not older: 100 000.
+	DuplicateWindow time.Duration
+	DuplicateIDs    int
+	// DuplicateBytes is the memory of such ids from which on those of destinations leave memory that are not in use, and are read
+	// again when they are: 128 MiB.
+	DuplicateBytes int64
 	// RetainedBytes bounds what topics keep in memory for new subscribers: 64 MiB.
 	RetainedBytes int64
 	// MaxGroups bounds the message groups of one backlog that have a consumer of their own: 16 384. Beyond it one is
@@ -97,6 +104,9 @@ func (o Options) withDefaults() Options {
 	def(&o.MemoryBytes, 256<<20)
 	def(&o.LentBytes, 128<<20)
 	def(&o.DiskFreeBytes, 1<<30)
+	def(&o.DuplicateWindow, 10*time.Minute)
+	def(&o.DuplicateIDs, 100_000)
+	def(&o.DuplicateBytes, 128<<20)
 	def(&o.MaxGroups, 16_384)
 	def(&o.RetainedBytes, 64<<20)
 	def(&o.GroupPatience, 10*time.Second)

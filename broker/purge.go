@@ -136,6 +136,8 @@ func (c *core) purged(d *destination) {
 	delete(c.backlogs, backlogKey{d.shard, q.account.ID})
 	delete(c.byID, destinationKey{d.shard, d.id})
 	c.batch.DropBacklog(d.shard, q.account.ID)
+	c.unlearn(d)
+	c.batch.DropDuplicates(d.shard, d.id)
 	c.batch.DropDestination(d.shard, d.id)
 }
 

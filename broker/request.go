@@ -197,6 +197,9 @@ type Output struct {
 	// pending on the connection, so that ours is to be shown: ids must tell them apart.
 	HideUserID bool
 
+	// Duplicate, of OutputReceipt, says that the SEND was taken before, and was not now.
+	Duplicate bool
+
 	// OutputReceipt of a scheduled SEND:
 
 	ScheduledID string

@@ -30,7 +30,7 @@ import (
 //	    [durable=name shared=name nolocal=true selector=word] [where=selector to the end of the line]
 //	    [browse=all|from BODY|tail|follow exclusive=true rank=n]
 //	unsub c key [receipt=r durable=name]
-//	send c dest body [receipt= persistent= priority= delay= at= size= times= id= headers=name:value,... group=g, or g! for its last, retain=set|remove]
+//	send c dest body [receipt= persistent= priority= delay= at= size= times= id= headers=name:value,... group=g, or g! for its last, retain=set|remove dedup=]
 //	ack|nack c [sub.number | id=text sub=key | msg=body sub=key | mid=id | invalid=text] [tx=n receipt=r credit=n extend=d]; nack: see scriptNack
 //	recover c [key] [delay=]
 //	commit c tx=n [receipt=r] with a line "dest body ..." for each SEND, as in send; abort c tx=n
@@ -38,7 +38,7 @@ import (
 //	request c, with a line for each                  send, ack, nack, recover, abort, commit in one request
 //	stall c, write c n                               the writer stops, and goes on for n messages
 //	hold before|after|outcomes, release              keeps answers of the store back: scans before or after they looked, batches
-//	advance duration; disk low|high; restart; check; stats; deaths
+//	advance duration; disk low|high; restart; check; stats; deaths; duplicates
 //	do, with a line for each                         several commands
 //
 // times=n sends body0, body1 and so on. A body of more than 40 octets is shown by its size.
@@ -252,6 +252,10 @@ func (s *script) manage(cmd string, c *client, w words, input string, out *strin
 	case "stats":
 		st, _ := s.w.b.Stats(context.Background())
 		fmt.Fprintf(out, "ready %d unacked %d scheduled %d stale %d memory %v\n", st.Ready, st.Unacked, st.Scheduled, st.StaleAcks, st.MemoryBytes > 0)
+	case "duplicates":
+		st, _ := s.w.b.Stats(context.Background())
+		rep, err := s.w.store.Check()
+		fmt.Fprintf(out, "%d refused, %d ids in memory, %d on disk, read %d times %v\n", st.Duplicates, st.DuplicateIDs, rep.Duplicates, st.DuplicateReads, errors.Join(err, rep.Err()))
 	case "deaths":
 		st, _ := s.w.b.Stats(context.Background())
 		fmt.Fprintf(out, "moved %v deleted %d kept %d returning %d timeouts %d\n", st.DeadLettered, st.DeadDeleted, st.DeadKept, st.Returning, st.AckTimeouts)
@@ -276,7 +280,7 @@ func options(w words) Options {
 		Window: w.num("window"), OutboxBytes: int64(w.num("outbox")), TopicBytes: int64(w.num("topic")),
 		BacklogMessages: w.num("backlog"), BacklogBytes: int64(w.num("octets")), MemoryBytes: int64(w.num("memory")),
 		MaxDestinations: w.num("destinations"), NoAutoCreate: w.named["create"] == "false", TransactionActions: w.num("actions"),
-		MaxWindow: w.num("max-window"), MaxWindowBytes: int64(w.num("max-octets")), RetainedBytes: int64(w.num("retained")), ExclusiveDurables: w.named["sharing"] == "exclusive",
+		MaxWindow: w.num("max-window"), MaxWindowBytes: int64(w.num("max-octets")), RetainedBytes: int64(w.num("retained")), DuplicateIDs: w.num("ids"), DuplicateBytes: int64(w.num("idbytes")), ExclusiveDurables: w.named["sharing"] == "exclusive",
 	}
 }
 
@@ -325,7 +329,7 @@ func sends(op Op, w words) (ops []Op) {
 				m.Header.Raw = frames.AppendHeader(m.Header.Raw, m.Header.Dialect, name, value)
 			}
 		}
-		m.UserID = w.named["id"]
+		m.UserID, m.DedupID = w.named["id"], w.named["dedup"]
 		m.Retain = map[string]Retain{"set": RetainSet, "remove": RetainRemove}[w.named["retain"]]
 		m.Group, m.GroupEnd = strings.CutSuffix(w.named["group"], "!")
 		op.Kind, op.To, op.Message = OpSend, address(w.args[1]), m

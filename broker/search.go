@@ -19,6 +19,10 @@ func (c *core) toBeSearched(conn *Conn, op *Op) bool {
 	}
 	switch op.Kind {
 	case OpSend, OpCommit:
+		if list := c.unknownIDs(op); len(list) > 0 {
+			c.recall(conn, list)
+			return true
+		}
 		if names := c.unknownNames(op); len(names) > 0 {
 			c.searchNames(conn, names)
 			return true

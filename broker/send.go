@@ -17,6 +17,15 @@ func (c *core) send(to Address, m *Message) *Error {
 	if err := c.setTimes(to, c.policyOf(to, d), m); err != nil {
 		return err
 	}
+	if m.DedupID != "" {
+		var err *Error
+		if d, err = c.resolve(to); err != nil {
+			return err
+		}
+		if m.doubled = c.isDuplicate(d, m.DedupID); m.doubled {
+			return nil
+		}
+	}
 	if to.Kind == Topic {
 		c.stats.ReceivedTopic++
 		if m.DeliverAt == 0 && !m.ChosenID {

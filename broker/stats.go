@@ -29,6 +29,8 @@ type Stats struct {
 	SlowConsumers                uint64 // disconnected
 	Browsed                      uint64 // messages shown to browsers
 	UnknownDurables              uint64 // UNSUBSCRIBEs of durable subscriptions that did not exist
+	Duplicates                   uint64 // SENDs that were not taken, as their ids were known
+	DuplicateReads               uint64 // times that the ids of a destination were read of the store
 	Searches, Searched           uint64 // looks for what selectors want behind windows, and messages looked at
 	Rounds, Batches              uint64
 
@@ -37,6 +39,7 @@ type Stats struct {
 	Durables                                 int // of the destinations, durable subscriptions
 	Selectors                                int // distinct ones in use
 	Ready, Unacked, Scheduled                int64
+	DuplicateIDs                             int           // ids of messages in memory
 	RetainedBytes                            int64         // of what topics keep for new subscribers
 	MemoryBytes                              int64         // of all messages in memory
 	LentBytes                                int64         // of these, of those that consumers have
@@ -90,6 +93,7 @@ func (c *core) takeStock() Stats {
 	}
 	s.LentBytes, s.Starved = c.loans.total, c.loans.hungry()
 	s.RetainedBytes, s.Durables = c.retained, len(c.durables)
+	s.DuplicateIDs = c.dups.count
 	s.MemoryBytes, s.DiskLow, s.MemoryHigh = c.memory, c.diskLow, c.memoryHigh
 	return s
 }

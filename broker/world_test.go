@@ -94,6 +94,12 @@ func (s *slowStore) ScanDue(q store.DueScan) ([]store.Due, bool, error) {
 	return s.testStore.ScanDue(q)
 }
 
+func (s *slowStore) ScanDuplicates(q store.DuplicateScan) ([]store.Duplicate, bool, error) {
+	s.pass(&s.before)
+	defer s.pass(&s.after)
+	return s.testStore.ScanDuplicates(q)
+}
+
 func (s *slowStore) Submit(b *store.Batch, done func(store.Outcome)) uint64 {
 	return s.testStore.Submit(b, func(o store.Outcome) {
 		s.pass(&s.outcomes)
@@ -255,6 +261,9 @@ func show(o Output) string {
 		b.WriteString(showDeath(o.Message.Header))
 		return b.String()
 	case OutputReceipt:
+		if o.Duplicate {
+			return "RECEIPT " + o.Receipt + " duplicate"
+		}
 		if o.DeliverAt != 0 {
 			return "RECEIPT " + o.Receipt + " scheduled"
 		}

@@ -12,6 +12,7 @@ import (
 // settles without looking at the ack mode, and delivers what repeats once. It is for tests of what a server does, not of
 // what a broker does.
 type fakeBroker struct {
+	ids     []string // of messages
 	mu      sync.Mutex
 	closed  bool
 	conns   uint64
@@ -108,6 +109,10 @@ func (l *fakeLink) do(op *broker.Op) {
 	var err *broker.Error
 	switch op.Kind {
 	case broker.OpSend:
+		if id := op.Message.DedupID; id != "" && l.b.isKnown(id) {
+			l.out.Put([]broker.Output{{Kind: broker.OutputReceipt, Receipt: op.Receipt, Duplicate: true}})
+			return
+		}
 		l.b.stamp(op.Message)
 	case broker.OpSubscribe:
 		l.lastSub++
@@ -276,4 +281,11 @@ func (b *fakeBroker) snapshot(n int) (requests, written, detached int) {
 	defer b.mu.Unlock()
 	l := b.links[n-1]
 	return l.requests, l.written, l.detached
+}
+
+// isKnown tells whether an id was sent before.
+func (b *fakeBroker) isKnown(id string) bool {
+	known := slices.Contains(b.ids, id)
+	b.ids = append(b.ids, id)
+	return known
 }

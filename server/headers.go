@@ -11,6 +11,7 @@ const (
 	persistentHeader
 	timestampHeader
 	replyToHeader
+	dedupHeader
 	groupHeader
 	groupSeqHeader
 	// read and dropped: requests to the broker
@@ -24,8 +25,6 @@ const (
 	droppedHeader
 	// of when the message is due or how long it lives: read, and passed on or not, as package schedule says
 	timeHeader
-	// refused where it asks for something, see unsupported.go, else dropped
-	refusedHeader
 )
 
 // isPassedOn says whether receivers see such headers.
@@ -95,7 +94,7 @@ func classify(name []byte) class {
 		return redeliveryLimitHeader // how often it comes again is between the sender and the broker
 
 	case "dedup-id", "_AMQ_DUPL_ID":
-		return refusedHeader
+		return dedupHeader // Artemis passes it on
 	}
 	return passedHeader
 }

@@ -101,6 +101,9 @@ func appendReceipt(dst []byte, v frames.Version, out *broker.Output) []byte {
 	dst = append(dst, "RECEIPT\nreceipt-id:"...)
 	// STOMP 1.2 RECEIPT: receipt-id is the value of receipt, octet for octet.
 	dst = append(append(dst, out.Receipt...), '\n')
+	if out.Duplicate {
+		dst = append(dst, "duplicate:true\n"...)
+	}
 	if out.ScheduledID != "" {
 		dst = frames.AppendHeader(dst, v, "scheduled-id", out.ScheduledID)
 	}

@@ -54,7 +54,7 @@ func (s *session) send(f *frames.Frame) error {
 		return err
 	}
 	op := broker.Op{Kind: broker.OpSend, To: t.address, Message: m}
-	size := opBytes + messageBytes + len(m.Header.Raw) + len(m.Body) + len(m.ScheduledID)
+	size := opBytes + messageBytes + len(m.Header.Raw) + len(m.Body) + len(m.ScheduledID) + len(m.DedupID)
 	if m.Plan != nil {
 		size += planBytes
 	}
@@ -89,14 +89,8 @@ func (s *session) scan(block frames.Header, h *sendHeaders) error {
 		if c.isRead() && h.values[c] == nil {
 			h.values[c] = value
 		}
-		switch c {
-		case timeHeader:
+		if c == timeHeader {
 			c = h.time(name, block.Decode(value))
-		case refusedHeader:
-			text := block.Decode(value)
-			if what, asked := sendFeature(text); asked {
-				return unsupported(what, string(name), text)
-			}
 		}
 		if c.isPassedOn() {
 			h.kept += pos - start
@@ -198,6 +192,12 @@ func readValues(f *frames.Frame, h *sendHeaders, m *broker.Message) error {
 		// ActiveMQ: a negative number ends the group. What is no number is a property as others are.
 		seq, err := strconv.ParseInt(string(h.values[groupSeqHeader]), 10, 64)
 		m.GroupEnd = err == nil && seq < 0
+	}
+	if raw := h.values[dedupHeader]; len(raw) > 0 {
+		if len(raw) > maxID {
+			return tooLong(f.Command, "dedup-id", len(raw))
+		}
+		m.DedupID = f.Header.Decode(raw)
 	}
 	if raw := h.values[retainHeader]; len(raw) > 0 {
 		switch string(raw) {

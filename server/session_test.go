@@ -165,7 +165,7 @@ func TestRefusedFramesNameWhatIsWrong(t *testing.T) {
 
 func TestWhatThisVersionLacksIsRefusedWhereItWouldChangeDelivery(t *testing.T) {
 	send := []string{
-		"dedup-id:d", "_AMQ_DUPL_ID:d", "reply-to:/temp-queue/x",
+		"reply-to:/temp-queue/x",
 	}
 	harmlessOnQueues := []string{"no-local:True", "activemq.noLocal:1", "durable:true", "persistent:true", "activemq.subscriptionName:n", "activemq.subcriptionName:n", "durable-subscription-name:n", "shared:true"}
 	harmless := []string{
@@ -415,6 +415,18 @@ func TestWhatOnlyABrokerMaySayIsNotPassedOn(t *testing.T) {
 			m := feed(t, newTestSession(v, Options{}), "SEND\ndestination:a\nk:v\n"+name+":0\nj:w\n\n^@")[0].Message
 			if m == nil || string(m.Header.Raw) != "k:v\nj:w\n" {
 				t.Errorf("%v: with %s the message is %+v", v, name, m)
+			}
+		}
+	}
+}
+
+func TestAnIDOfDuplicatesIsBounded(t *testing.T) {
+	for _, name := range []string{"dedup-id", "_AMQ_DUPL_ID"} {
+		for _, length := range []int{maxID, maxID + 1} {
+			s := newTestSession(frames.V12, Options{})
+			feed(t, s, "SEND\ndestination:/queue/a\n"+name+":"+strings.Repeat("x", length)+"\n\n^@")
+			if s.ended != (length > maxID) {
+				t.Errorf("%s of %d octets: refused %v", name, length, s.ended)
 			}
 		}
 	}

@@ -22,12 +22,6 @@ type feature struct {
 // empty values ask for nothing.
 func empty(value string) bool { return value == "" }
 
-// sendFeature tells what a header of SEND of class refusedHeader asks for. It is false where
-// the value asks for nothing; such a header is dropped.
-func sendFeature(value string) (what string, asked bool) {
-	return "detection of duplicates", !empty(value)
-}
-
 // recoverFeatures returns the headers of RECOVER, and of NACK with recover:true, that are refused.
 func recoverFeatures() []feature {
 	return []feature{
