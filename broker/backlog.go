@@ -91,6 +91,7 @@ type backlog struct {
 	touched   bool // in core.touched: account changed in this round
 	filled    bool // in core.filled
 	thirsty   bool // in core.thirsty
+	swollen   bool // in core.swollen
 	forgotten bool // the store does not know it any more
 }
 

@@ -57,7 +57,10 @@ type core struct {
 
 	walks      int                   // over places of queues that are under way
 	leftPlaces map[store.RefKey]bool // places that were left meanwhile
-	dups duplicates
+	dups       duplicates
+
+	crowded map[*backlog]load64 // that senders wait for, with what they held then
+	swollen []*backlog          // that may have more than they may have
 
 	conns map[uint64]*Conn
 	slab  deliveries
@@ -132,6 +135,7 @@ func newCore(opt Options, batch *store.Batch) *core {
 	for s := range c.agendas {
 		c.agendas[s].whole, c.expiries[s].whole = true, true
 	}
+	c.crowded = map[*backlog]load64{}
 	c.dups.known = map[*destination]*sentIDs{}
 	c.seeing.see = func(l *lens) {
 		if !l.scanned.less(c.seeing.at) {
@@ -169,6 +173,8 @@ func (c *core) end() {
 	c.expire()
 	c.timers.run(c)
 	c.tidyLater()
+	c.shed()
+	c.relieve()
 	c.watchMemory()
 	c.feed()
 	if c.recheck {
@@ -355,6 +361,9 @@ func (c *core) fail(conn *Conn, op *Op, err *Error) {
 		return
 	}
 	conn.ended = true
+	if err.Kind == KindQuota {
+		c.stats.OverQuota++
+	}
 	c.answer(conn, Output{Kind: OutputError, Err: err, WantReceipt: op.WantReceipt, Receipt: op.Receipt})
 }
 

@@ -16,23 +16,25 @@ import (
 type DeathReason uint8
 
 // The reasons. DeathLimit: it failed more often than it may. DeathRejected: a consumer asked for it. DeathExpired: nobody
-// took it in time.
+// took it in time. DeathOverflow: its destination
+// had as much as it may have, and others came.
 const (
 	DeathLimit DeathReason = iota
 	DeathRejected
 	DeathExpired
+	DeathOverflow
 
 	deathReasons
 )
 
 // String returns the reason as the header dead-letter-reason has it.
 func (r DeathReason) String() string {
-	return [deathReasons]string{"redelivery-limit", "rejected", "expired"}[r]
+	return [deathReasons]string{"redelivery-limit", "rejected", "expired", "overflow"}[r]
 }
 
 // rabbit is RabbitMQ's word for it.
 func (r DeathReason) rabbit() string {
-	return [deathReasons]string{"delivery_limit", "rejected", "expired"}[r]
+	return [deathReasons]string{"delivery_limit", "rejected", "expired", "maxlen"}[r]
 }
 
 // The bounds of what a dead letter tells of its deaths: octets of a detail, the deaths that are told of beside the last

@@ -25,6 +25,7 @@ type delivery struct {
 type flightList struct {
 	front, back *delivery
 	n, stored   int
+	loose       int64 // Size of what is not stored
 }
 
 func (l *flightList) push(d *delivery) {
@@ -38,6 +39,8 @@ func (l *flightList) push(d *delivery) {
 	l.n++
 	if d.e.stored() {
 		l.stored++
+	} else {
+		l.loose += d.e.msg.Size()
 	}
 }
 
@@ -56,6 +59,8 @@ func (l *flightList) remove(d *delivery) {
 	l.n--
 	if d.e.stored() {
 		l.stored--
+	} else {
+		l.loose -= d.e.msg.Size()
 	}
 }
 

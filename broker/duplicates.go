@@ -278,3 +278,13 @@ func (op *Op) isDoubled() bool {
 	}
 	return slices.ContainsFunc(op.Sends, func(send Op) bool { return send.Message.doubled })
 }
+
+// knowsID tells whether a SEND is going to be a duplicate, when what its destination was sent is in memory.
+func (c *core) knowsID(send *Op) bool {
+	ids := c.dups.known[c.dests[send.To]]
+	if send.Message.DedupID == "" || ids == nil {
+		return false
+	}
+	sent, ok := ids.last[hashOf(send.Message.DedupID)]
+	return ok && !c.isPast(sent.at)
+}

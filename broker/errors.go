@@ -18,6 +18,7 @@ const (
 	KindSelector    ErrorKind = "selector"
 	KindLimit       ErrorKind = "limit"
 	KindResource    ErrorKind = "resource" // disk or memory above its watermark
+	KindQuota       ErrorKind = "quota"    // a destination has as much as it may have
 	KindSlow        ErrorKind = "slow_consumer"
 	KindStore       ErrorKind = "store"
 	KindInUse       ErrorKind = "in_use" // a durable subscription that others use

@@ -13,7 +13,15 @@ type load func(s Store, after uint64) (then func(), err error)
 
 // refill asks for the next page of q when its window runs low.
 func (c *core) refill(q *backlog) {
-	if q.whole || q.page != nil || q.plain() == 0 || q.count > q.limit.messages/2 || q.count > 0 && q.bytes > q.limit.bytes/2 {
+	if q.plain() == 0 {
+		return
+	}
+	c.readAhead(q)
+}
+
+// readAhead is refill whether there are consumers or not.
+func (c *core) readAhead(q *backlog) {
+	if q.whole || q.page != nil || q.count > q.limit.messages/2 || q.count > 0 && q.bytes > q.limit.bytes/2 {
 		return
 	}
 	if c.mustThirst(q) {
@@ -117,6 +125,7 @@ func (c *core) loaded(q *backlog, read []entry, more bool) {
 		read[i].revive(&q.before)
 		take(read[i])
 	}
+	c.swells(q)
 }
 
 // revive marks a message that may have been with a consumer before the last start, by the marks of then.

@@ -69,6 +69,9 @@ func (c *core) leave(conn *Conn) {
 }
 
 func (c *core) apply(conn *Conn, op *Op) *Error {
+	if err, _ := c.overQuota(conn, op); err != nil {
+		return err
+	}
 	switch op.Kind {
 	case OpSend:
 		if err := c.mayUse(conn, op.To); err != nil {

@@ -112,7 +112,13 @@ func (c *core) holdsUp(conn *Conn, op *Op) (why *Error, wait bool) {
 			}
 		}
 	}
-	return nil, c.toBeSearched(conn, op)
+	if c.toBeSearched(conn, op) {
+		return nil, true
+	}
+	if why, wait := c.overQuota(conn, op); wait {
+		return why, true
+	}
+	return nil, false
 }
 
 // later tells whether a SEND is not for now.

@@ -33,6 +33,7 @@ type Policies struct {
 	exact     map[Address]int          // by name, an index of list
 	wildcards [Topic + 1][]wildcardFor // by kind, the most specific first
 	overrides bool                     // some policy has a TimeToDeliver
+	quotas    bool                     // some policy has a bound of messages
 }
 
 // wildcardFor is the pattern of the policy at an index, and the settings of that policy.
@@ -59,6 +60,7 @@ func NewPolicies(list []Policy) (*Policies, error) {
 		policy := &p.list[i]
 		policy.check(i, &errs)
 		p.overrides = p.overrides || policy.TimeToDeliver != nil
+		p.quotas = p.quotas || policy.MaxMessages != nil || policy.MaxBytes != nil || policy.MaxMessageSize != nil
 		pattern, err := parsePattern(policy.Match)
 		if err != nil {
 			errs.add(i, "match", "%w; it is %s", err, quote(policy.Match))
@@ -154,6 +156,7 @@ type policy struct {
 	redelivery         Redelivery
 	ackTimeout         *time.Duration    // nil: the subscription decides
 	errors             *ErrorDestination // nil: the default
+	quota              quota
 }
 
 // compile puts together what a choice names.
@@ -183,7 +186,25 @@ func (p *Policies) compile(choice Choice) *policy {
 		out.ackTimeout = p.list[i].AckTimeout
 	}
 	out.redelivery = p.redelivery(choice)
+	out.quota = p.quota(choice)
 	return out
+}
+
+// quota puts together what a choice names of bounds.
+func (p *Policies) quota(choice Choice) (q quota) {
+	if i := choice[PolicyMaxMessages]; i >= 0 {
+		q.messages = *p.list[i].MaxMessages
+	}
+	if i := choice[PolicyMaxBytes]; i >= 0 {
+		q.bytes = *p.list[i].MaxBytes
+	}
+	if i := choice[PolicyMaxMessageSize]; i >= 0 {
+		q.size = *p.list[i].MaxMessageSize
+	}
+	if i := choice[PolicyOverflow]; i >= 0 {
+		q.overflow = p.list[i].Overflow
+	}
+	return q
 }
 
 // redelivery puts together what a choice names of redelivery.

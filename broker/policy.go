@@ -33,6 +33,11 @@ type Policy struct {
 	// AckTimeout is how long a delivery may be pending before it counts as failed and is taken back, whatever the consumer
 	// says; 0 for without end.
 	AckTimeout *time.Duration
+	// MaxMessages and MaxBytes bound what a queue, or each durable subscription of a topic, has: what waits for a consumer and what
+	// consumers have, but not what waits for its time. MaxMessageSize bounds the octets of headers and body of one message. 0 is without end.
+	MaxMessages, MaxBytes, MaxMessageSize *int64
+	// Overflow is what happens when there is no room by MaxMessages and MaxBytes. The default is OverflowBlock.
+	Overflow Overflow
 	// Reset are settings that are as if no policy had them, whatever less specific policies say.
 	Reset []PolicySetting
 }
@@ -72,6 +77,10 @@ const (
 	PolicyRedeliveryLimit
 	PolicyErrorDestination
 	PolicyAckTimeout
+	PolicyMaxMessages
+	PolicyMaxBytes
+	PolicyMaxMessageSize
+	PolicyOverflow
 
 	policySettings
 )
@@ -81,7 +90,7 @@ func (s PolicySetting) String() string {
 	return [policySettings]string{
 		"time-to-deliver", "default-ttl", "max-ttl", "expired",
 		"redelivery-delay", "redelivery-backoff", "redelivery-multiplier", "redelivery-max-delay", "redelivery-jitter", "redelivery-limit",
-		"error-destination", "ack-timeout",
+		"error-destination", "ack-timeout", "max-messages", "max-bytes", "max-message-size", "overflow",
 	}[s]
 }
 
@@ -101,6 +110,7 @@ func (p *Policy) Has(s PolicySetting) bool {
 		p.TimeToDeliver != nil, p.DefaultTTL != nil, p.MaxTTL != nil, p.Expired != 0,
 		r.Delay != nil, r.BackOff != 0, r.Multiplier != 0, r.MaxDelay != nil, r.Jitter != nil, r.Limit != nil,
 		p.ErrorDestination != nil, p.AckTimeout != nil,
+		p.MaxMessages != nil, p.MaxBytes != nil, p.MaxMessageSize != nil, p.Overflow != 0,
 	}[s] || slices.Contains(p.Reset, s)
 }
 
@@ -127,6 +137,7 @@ func (p *Policy) check(index int, errs *PolicyErrors) {
 	checkTTL(index, PolicyAckTimeout, p.AckTimeout, errs)
 	p.Redelivery.check(index, errs)
 	p.checkErrorDestination(index, errs)
+	p.checkQuota(index, errs)
 	if p.DefaultTTL != nil && p.MaxTTL != nil && *p.MaxTTL > 0 && *p.DefaultTTL > *p.MaxTTL {
 		errs.add(index, PolicyDefaultTTL.String(), "is longer than max-ttl: %v and %v", *p.DefaultTTL, *p.MaxTTL)
 	}
@@ -179,6 +190,18 @@ func (p *Policy) checkErrorDestination(index int, errs *PolicyErrors) {
 	}
 	if _, err := ParseErrorDestination(e.String()); err != nil {
 		errs.add(index, PolicyErrorDestination.String(), "%w", err)
+	}
+}
+
+// checkQuota finds what is wrong with the bounds of the policy at an index.
+func (p *Policy) checkQuota(index int, errs *PolicyErrors) {
+	for i, n := range []*int64{p.MaxMessages, p.MaxBytes, p.MaxMessageSize} {
+		if n != nil && *n < 0 {
+			errs.add(index, (PolicyMaxMessages + PolicySetting(i)).String(), "must not be negative; it is %d", *n)
+		}
+	}
+	if p.Overflow > OverflowDropOldest {
+		errs.add(index, PolicyOverflow.String(), "is none that there is; it is %d", p.Overflow)
 	}
 }
 

@@ -34,6 +34,12 @@ func scriptPolicyMore(p *Policy, w words) {
 		p.ErrorDestination = must(ParseErrorDestination(text))
 	}
 	p.AckTimeout = scriptTTL(w.named["ack-timeout"])
+	for name, at := range map[string]**int64{"max-messages": &p.MaxMessages, "max-bytes": &p.MaxBytes, "max-message-size": &p.MaxMessageSize} {
+		if text, ok := w.named[name]; ok {
+			*at = new(must(strconv.ParseInt(text, 10, 64)))
+		}
+	}
+	p.Overflow = map[string]Overflow{"block": OverflowBlock, "reject": OverflowReject, "drop-oldest": OverflowDropOldest}[w.named["overflow"]]
 }
 
 // scriptNack reads what a NACK or RECOVER has beside: dead=true delay= reason=, where _ stands for a blank.

@@ -132,6 +132,7 @@ func (c *core) enqueue(q *backlog, m *Message, seq store.Seq) {
 		m.places = 0
 		c.notePageAddition(q, &e)
 		c.mark(q)
+		c.swells(q)
 		return
 	}
 	c.hold(m)
@@ -143,6 +144,7 @@ func (c *core) enqueue(q *backlog, m *Message, seq store.Seq) {
 	}
 	c.trim(q)
 	c.mark(q)
+	c.swells(q)
 }
 
 // storeRef writes the place of e, with its message.

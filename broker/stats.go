@@ -26,6 +26,7 @@ type Stats struct {
 	DroppedNoSubscriber          uint64 // sent to a topic nobody was subscribed to
 	Blocked                      uint64 // SENDs that had to wait for a watermark or a slow consumer
 	Refused                      uint64 // of these, those that were refused in the end
+	OverQuota                    uint64 // SENDs and COMMITs refused for a quota
 	SlowConsumers                uint64 // disconnected
 	Browsed                      uint64 // messages shown to browsers
 	UnknownDurables              uint64 // UNSUBSCRIBEs of durable subscriptions that did not exist

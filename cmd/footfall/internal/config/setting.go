@@ -190,7 +190,7 @@ func Factor(at *float64, name, value string, bounds Bounds, doc string) Setting 
 
 // Size is a setting of a number of octets.
 func Size[T integer](at *T, name, value string, bounds Bounds, doc string) Setting {
-	s := numeric(at, name, value, bounds, doc, parseSize, formatSize)
+	s := numeric(at, name, value, bounds, doc, ParseSize, formatSize)
 	s.form = bounds.form("size", formatSize)
 	return s
 }

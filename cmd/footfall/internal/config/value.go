@@ -31,8 +31,8 @@ func sizeUnits() []unit {
 	}
 }
 
-// parseSize reads digits and, but for zero, a unit.
-func parseSize(text string) (int64, error) {
+// ParseSize reads a size in octets as settings have it: digits and, but for zero, a unit.
+func ParseSize(text string) (int64, error) {
 	number := strings.TrimRight(text, "BGKMTik")
 	suffix := text[len(number):]
 	n, err := parseNumber(strings.TrimSuffix(number, " "))

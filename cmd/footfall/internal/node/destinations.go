@@ -16,6 +16,7 @@ import (
 type Destination struct {
 	Match, TimeToDeliver, ScheduleZone, DefaultTTL, MaxTTL, Expired string
 	Redelivery
+	Quota
 }
 
 // none in the place of a value says that there is none, whatever less specific items say.
@@ -39,7 +40,7 @@ func destinations(o *Options) []config.Setting {
 						"The longest that any message lives.", ttl),
 					config.Choice(&d.Expired, "expired", "",
 						"What becomes of messages that expire. `discard` drops and counts them, `log` also logs them, `redirect` moves them to the error destination.", "discard", "log", "redirect"),
-				}, d.Redelivery.settings()...)
+				}, append(d.Redelivery.settings(), d.Quota.settings()...)...)
 			}, checkDestinations),
 	}
 }
@@ -174,6 +175,7 @@ func (d *Destination) policy(defaultZone *time.Location) broker.Policy {
 		p.Expired = broker.ExpiredRedirect
 	}
 	d.Redelivery.apply(&p)
+	d.Quota.apply(&p)
 	return p
 }
 

@@ -59,6 +59,9 @@ func (d *Destination) text(s broker.PolicySetting) string {
 	case broker.PolicyExpired:
 		return d.Expired
 	}
+	if text := d.Quota.text(s); text != "" {
+		return text
+	}
 	return d.Redelivery.text(s)
 }
 
@@ -67,6 +70,8 @@ func byDefault(s broker.PolicySetting, a broker.Address) string {
 	switch s {
 	case broker.PolicyExpired:
 		return "discard"
+	case broker.PolicyOverflow:
+		return "block"
 	case broker.PolicyRedeliveryDelay, broker.PolicyRedeliveryBackOff, broker.PolicyRedeliveryMultiplier, broker.PolicyRedeliveryMaxDelay,
 		broker.PolicyAckTimeout:
 		return "as consumers say"

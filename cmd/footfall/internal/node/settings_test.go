@@ -73,7 +73,7 @@ func zeroDefaults(t *testing.T, path string) map[string]float64 {
 		}
 		var text strings.Builder
 		for _, part := range strings.Fields(types.ExprString(call.Args[1])) {
-			text.WriteString(strings.NewReplacer("time.Second", "1000000000", "time.Millisecond", "1000000").Replace(part))
+			text.WriteString(strings.NewReplacer("time.Minute", "60000000000", "time.Second", "1000000000", "time.Millisecond", "1000000").Replace(part))
 		}
 		result, err := types.Eval(fset, nil, token.NoPos, text.String())
 		if err != nil {
