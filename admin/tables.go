@@ -35,6 +35,7 @@ func brokerMetrics() []metric[broker.Stats] {
 		{"messages_returned_total", "Deliveries given back by a connection or subscription that ended.", counter, "", func(s *s) float64 { return float64(s.Returned) }},
 		{"messages_expired_total", "Messages that were no longer wanted before somebody took them.", counter, "", func(s *s) float64 { return float64(s.Expired) }},
 		{"messages_dropped_total", "Messages that nobody gets.", counter, "reason=no_subscriber", func(s *s) float64 { return float64(s.DroppedNoSubscriber) }},
+		{"messages_dropped_total", "Messages that nobody gets.", counter, "reason=no_owner", func(s *s) float64 { return float64(s.DroppedNoOwner) }},
 		{"messages_dropped_total", "Messages that nobody gets.", counter, "reason=no_error_destination", func(s *s) float64 { return float64(s.DeadDeleted) }},
 		{"messages_dead_lettered_total", "Messages moved to an error destination, by why they died.", counter, "reason=redelivery_limit", func(s *s) float64 { return float64(s.DeadLettered[broker.DeathLimit]) }},
 		{"messages_dead_lettered_total", "Messages moved to an error destination, by why they died.", counter, "reason=rejected", func(s *s) float64 { return float64(s.DeadLettered[broker.DeathRejected]) }},

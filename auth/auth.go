@@ -47,7 +47,7 @@ type Authorizer interface {
 	// once more with both unescaped.
 	Authenticate(login, passcode, remote string) (Identity, error)
 	// Authorize tells whether id may do action to the destination of this kind,
-	// "queue" or "topic", and name. A session keeps the answer for as long as it lives.
+	// "queue", "topic", "dsub", "temp-queue" or "temp-topic", and name; of the last two that is what their owner calls them. A session keeps the answer for as long as it lives.
 	Authorize(id Identity, action Action, kind, name string) error
 }
 

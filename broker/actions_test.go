@@ -278,12 +278,12 @@ func (h *history) commit(t *rapid.T) {
 
 func (h *history) address(t *rapid.T) Address {
 	if h.oneQueue {
-		return Address{Queue, queueNames[0]}
+		return Address{Kind: Queue, Name: queueNames[0]}
 	}
 	if rapid.IntRange(0, 3).Draw(t, "a topic") == 3 {
-		return Address{Topic, rapid.SampledFrom(topicNames).Draw(t, "topic")}
+		return Address{Kind: Topic, Name: rapid.SampledFrom(topicNames).Draw(t, "topic")}
 	}
-	return Address{Queue, rapid.SampledFrom(queueNames).Draw(t, "queue")}
+	return Address{Kind: Queue, Name: rapid.SampledFrom(queueNames).Draw(t, "queue")}
 }
 
 func (h *history) sendInCommit(t *rapid.T, c *modelConn, receipt string) (op Op) {

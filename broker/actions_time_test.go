@@ -69,7 +69,7 @@ func (h *history) span(t *rapid.T) *ScheduleOp {
 	return &ScheduleOp{
 		From:    now + rapid.SampledFrom([]int64{0, 400}).Draw(t, "from"),
 		Until:   now + rapid.SampledFrom([]int64{600, 100_000}).Draw(t, "until"),
-		ReplyTo: Address{Queue, browsed},
+		ReplyTo: Address{Kind: Queue, Name: browsed},
 	}
 }
 

@@ -29,7 +29,9 @@ func (k Kind) String() string {
 type Address struct {
 	Kind Kind
 	Name string
+	// Owner is the session with which a temporary destination is gone.
+	Owner Owner
 }
 
-// String returns the address in its usual form, /queue/a, /topic/a or /dsub/a.
-func (a Address) String() string { return "/" + a.Kind.String() + "/" + a.Name }
+// String returns the address in its usual form, /queue/a, /topic/a or /dsub/a; of a temporary one /temp-queue/OWNER.a.
+func (a Address) String() string { return "/" + a.Form() + "/" + a.ownerText() + a.Name }

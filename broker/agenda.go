@@ -130,6 +130,9 @@ func (t *timed) key() store.DueKey {
 
 // addDue puts what waits into the agenda's window, as far as it belongs there.
 func (c *core) addDue(t *timed) {
+	if !t.stored {
+		t.dest.waiting++
+	}
 	if !t.stored && t.m.back == nil {
 		c.loose[t.m.ScheduledID] = append(c.loose[t.m.ScheduledID], t)
 	}
@@ -326,7 +329,11 @@ func (c *core) dueItems(shard store.Shard, read []waitingMessage) ([]*timed, err
 
 // forgetLoose takes what waits in memory only out of the index of its ids.
 func (c *core) forgetLoose(t *timed) {
-	if t.stored || t.m.back != nil {
+	if t.stored {
+		return
+	}
+	t.dest.waiting--
+	if t.m.back != nil {
 		return
 	}
 	id := t.m.ScheduledID

@@ -34,7 +34,7 @@ func TestAgendaIsASortedList(t *testing.T) {
 					m := newMessage(body)
 					m.DeliverAt = time.Now().UnixMilli() + 1 + rng.Int64N(within.Milliseconds())
 					sent = append(sent, appointment{body, m.DeliverAt, m})
-					ops = append(ops, Op{Kind: OpSend, To: Address{Queue, "q"}, Message: m})
+					ops = append(ops, Op{Kind: OpSend, To: Address{Kind: Queue, Name: "q"}, Message: m})
 				}
 				c.do(ops...)
 				synctest.Wait()
@@ -62,7 +62,7 @@ func TestAgendaIsASortedList(t *testing.T) {
 			}
 			time.Sleep(10 * time.Second)
 			slices.SortStableFunc(sent, func(a, b appointment) int { return cmp.Compare(a.due, b.due) })
-			c.do(Op{Kind: OpSubscribe, Subscribe: &SubscribeOp{ID: "s", From: Address{Queue, "q"}}})
+			c.do(Op{Kind: OpSubscribe, Subscribe: &SubscribeOp{ID: "s", From: Address{Kind: Queue, Name: "q"}}})
 			inDueOrder(t, c.take(), sent)
 		})
 	}
@@ -86,12 +86,12 @@ func TestAgendaFiresInTime(t *testing.T) {
 		w := newWorld(t, Options{})
 		defer w.stop()
 		c := w.connect("c")
-		c.do(Op{Kind: OpSubscribe, Subscribe: &SubscribeOp{ID: "s", From: Address{Queue, "q"}}})
+		c.do(Op{Kind: OpSubscribe, Subscribe: &SubscribeOp{ID: "s", From: Address{Kind: Queue, Name: "q"}}})
 		var ops []Op
 		for i := range 6000 {
 			m := newMessage(strconv.Itoa(i))
 			m.Delay = 1 + int64(i*7919%3000)
-			ops = append(ops, Op{Kind: OpSend, To: Address{Queue, "q"}, Message: m})
+			ops = append(ops, Op{Kind: OpSend, To: Address{Kind: Queue, Name: "q"}, Message: m})
 		}
 		c.do(ops...)
 		came := 0
@@ -115,10 +115,10 @@ func TestDelayBeyondAllTimesWaits(t *testing.T) {
 		w := newWorld(t, Options{})
 		defer w.stop()
 		c := w.connect("c")
-		c.do(Op{Kind: OpSubscribe, Subscribe: &SubscribeOp{ID: "s", From: Address{Queue, "q"}}})
+		c.do(Op{Kind: OpSubscribe, Subscribe: &SubscribeOp{ID: "s", From: Address{Kind: Queue, Name: "q"}}})
 		m := newMessage("never")
 		m.Delay = math.MaxInt64 - 1
-		c.do(Op{Kind: OpSend, To: Address{Queue, "q"}, Message: m})
+		c.do(Op{Kind: OpSend, To: Address{Kind: Queue, Name: "q"}, Message: m})
 		time.Sleep(time.Hour)
 		if outs := c.take(); len(outs) > 0 {
 			t.Fatalf("it came: %s", show(outs[0]))

@@ -44,7 +44,7 @@ type stream struct {
 func newStream(b *testing.B, mode AckMode) *stream {
 	st := store.NewMemory()
 	plain := headers("content-type:text/plain\n")
-	s := &stream{mode: mode, to: Address{Queue, "q"}, header: func(int) frames.Header { return plain }, broker: New(st, Options{Log: slog.New(slog.DiscardHandler)})}
+	s := &stream{mode: mode, to: Address{Kind: Queue, Name: "q"}, header: func(int) frames.Header { return plain }, broker: New(st, Options{Log: slog.New(slog.DiscardHandler)})}
 	s.moved.L = &s.mu
 	conn, err := s.broker.Attach(s, Client{})
 	if err != nil {
@@ -55,7 +55,7 @@ func newStream(b *testing.B, mode AckMode) *stream {
 		_ = s.broker.Close(context.Background())
 		_ = st.Close()
 	})
-	s.submit(b, []Op{{Kind: OpSubscribe, Subscribe: &SubscribeOp{ID: "s", From: Address{Queue, "q"}, Mode: mode}}})
+	s.submit(b, []Op{{Kind: OpSubscribe, Subscribe: &SubscribeOp{ID: "s", From: Address{Kind: Queue, Name: "q"}, Mode: mode}}})
 	return s
 }
 
@@ -133,7 +133,7 @@ func BenchmarkTopicSelectors(b *testing.B) {
 	for _, subscribers := range []int{0, 1, 200, 10_000, 100_000} {
 		b.Run(strconv.Itoa(subscribers), func(b *testing.B) {
 			s := newStream(b, AckAuto)
-			t := Address{Topic, "t"}
+			t := Address{Kind: Topic, Name: "t"}
 			var ops []Op
 			for i := range max(subscribers, 1) {
 				op := &SubscribeOp{ID: strconv.Itoa(i), From: t}

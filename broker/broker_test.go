@@ -33,7 +33,7 @@ func TestCloseKnowsWhatWasWritten(t *testing.T) {
 		defer func() { w.stop() }()
 		a := w.connect("a")
 		a.stall = true
-		a.do(Op{Kind: OpSubscribe, Subscribe: &SubscribeOp{ID: "s", From: Address{Queue, "q"}}}, Op{Kind: OpSend, To: Address{Queue, "q"}, Message: newMessage("m")})
+		a.do(Op{Kind: OpSubscribe, Subscribe: &SubscribeOp{ID: "s", From: Address{Kind: Queue, Name: "q"}}}, Op{Kind: OpSend, To: Address{Kind: Queue, Name: "q"}, Message: newMessage("m")})
 		if outs := a.take(); len(outs) != 1 {
 			t.Fatalf("got %d outputs, not the message", len(outs))
 		}
@@ -56,7 +56,7 @@ func TestCloseKnowsWhatWasWritten(t *testing.T) {
 		}
 		w.restart()
 		b := w.connect("b")
-		b.do(Op{Kind: OpSubscribe, Subscribe: &SubscribeOp{ID: "s", From: Address{Queue, "q"}}})
+		b.do(Op{Kind: OpSubscribe, Subscribe: &SubscribeOp{ID: "s", From: Address{Kind: Queue, Name: "q"}}})
 		if outs := b.take(); len(outs) > 0 {
 			t.Errorf("what was taken comes again: %s", show(outs[0]))
 		}
@@ -89,7 +89,7 @@ func TestCloseGivesUpWithItsContext(t *testing.T) {
 		w := newWorld(t, Options{})
 		c := w.connect("c")
 		w.slow.hold(false, false, true)
-		c.do(Op{Kind: OpSend, To: Address{Queue, "q"}, Message: newMessage("m")})
+		c.do(Op{Kind: OpSend, To: Address{Kind: Queue, Name: "q"}, Message: newMessage("m")})
 		synctest.Wait()
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
@@ -120,8 +120,8 @@ func TestNothingIsClaimedWithoutTheDisk(t *testing.T) {
 			w := &world{tb: t, store: &refusingStore{memory, outcome}, opt: Options{Fatal: func(err error) { fatal <- err }}}
 			w.start()
 			c := w.connect("c")
-			c.do(Op{Kind: OpSubscribe, WantReceipt: true, Receipt: "1", Subscribe: &SubscribeOp{ID: "s", From: Address{Queue, "q"}}},
-				Op{Kind: OpSend, To: Address{Queue, "q"}, Message: newMessage("m"), WantReceipt: true, Receipt: "2"},
+			c.do(Op{Kind: OpSubscribe, WantReceipt: true, Receipt: "1", Subscribe: &SubscribeOp{ID: "s", From: Address{Kind: Queue, Name: "q"}}},
+				Op{Kind: OpSend, To: Address{Kind: Queue, Name: "q"}, Message: newMessage("m"), WantReceipt: true, Receipt: "2"},
 				Op{Kind: OpUnsubscribe, Sub: "unknown", WantReceipt: true, Receipt: "3"})
 			time.Sleep(time.Minute)
 			if outs := c.take(); len(outs) > 0 {
@@ -261,7 +261,7 @@ func (c *crowd) produce(p, n int) {
 		body := fmt.Sprintf("%d.%d", p, i)
 		m := newMessage(body)
 		m.Persistent = i%3 > 0
-		if err := s.do(Op{Kind: OpSend, To: Address{Queue, "q"}, Message: m, WantReceipt: true, Receipt: body}); err != nil {
+		if err := s.do(Op{Kind: OpSend, To: Address{Kind: Queue, Name: "q"}, Message: m, WantReceipt: true, Receipt: body}); err != nil {
 			c.t.Error(err)
 		}
 	}
@@ -277,7 +277,7 @@ func (c *crowd) consume(rng *rand.Rand) {
 	for {
 		got := make(chan Output, 1<<16)
 		s := c.session(func(o Output) { got <- o })
-		if err := s.do(Op{Kind: OpSubscribe, Subscribe: &SubscribeOp{ID: "s", From: Address{Queue, "q"}, Mode: AckIndividual, Window: 20}}); err != nil {
+		if err := s.do(Op{Kind: OpSubscribe, Subscribe: &SubscribeOp{ID: "s", From: Address{Kind: Queue, Name: "q"}, Mode: AckIndividual, Window: 20}}); err != nil {
 			c.t.Error(err)
 		}
 		for range 1 + rng.IntN(200) {
@@ -325,7 +325,7 @@ func TestDrainEndsDeliveries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, Options{})
 		defer func() { w.stop() }()
-		to := Address{Queue, "q"}
+		to := Address{Kind: Queue, Name: "q"}
 		a, b := w.connect("a"), w.connect("b")
 		sub := func(mode AckMode) Op {
 			return Op{Kind: OpSubscribe, Subscribe: &SubscribeOp{ID: "s", From: to, Mode: mode}}

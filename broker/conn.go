@@ -45,9 +45,10 @@ type Conn struct {
 	searching    bool        // its parked operation waits for a search of the store
 	walked       *ScheduleOp // the span of the schedule that was gone over last
 	parked       *parked     // what waits, nil when nothing does
-	ended        bool        // no further output: failed, disconnected or gone
-	disconnected bool        // ended by DISCONNECT
-	gone         bool        // the session is over
+	temporaries  map[*destination]struct{}
+	ended        bool // no further output: failed, disconnected or gone
+	disconnected bool // ended by DISCONNECT
+	gone         bool // the session is over
 }
 
 // held is an answer and the batch that must be on disk before it.

@@ -88,6 +88,8 @@ type core struct {
 	loads   []load
 	freed   []inboxEntry // worked off in this round
 
+	leaving []*destination // temporary ones that may have come to their end
+
 	timers  timers
 	parked  []*Conn
 	recheck bool // something that conns are parked for may have changed
@@ -169,6 +171,7 @@ const setBackBy = 1000
 
 // end finishes the round's state, so that what it leaves to the shell is complete.
 func (c *core) end() {
+	c.endTemporaries()
 	c.fire()
 	c.expire()
 	c.timers.run(c)

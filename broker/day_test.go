@@ -126,7 +126,7 @@ var recurrings = []recurring{
 // TestADayOfFirings lets a day pass, with a restart after noon, and demands each delivery at its very millisecond and no other:
 // of cron expressions, and of messages with a WebLogic schedule that are sent on whenever they come.
 func TestADayOfFirings(t *testing.T) {
-	to := Address{Queue, "q"}
+	to := Address{Kind: Queue, Name: "q"}
 	for _, day := range days {
 		t.Run(day.name, func(t *testing.T) {
 			zone := must(time.LoadLocation(day.zone))

@@ -95,14 +95,14 @@ func (c *core) retry(q *backlog, e *entry, to *Address) bool {
 // origin is where a dead letter died at last: in a durable subscription, if that exists, or at a destination.
 func (c *core) origin(m *Message) (Address, bool) {
 	if name, ok := m.Header.Get("original-subscription"); ok {
-		if a := (Address{Durable, name}); c.dests[a] != nil {
+		if a := (Address{Kind: Durable, Name: name}); c.dests[a] != nil {
 			return a, true
 		}
 	}
 	text, _ := m.Header.Get("original-destination")
 	for _, kind := range []Kind{Queue, Topic} {
 		if name, ok := strings.CutPrefix(text, "/"+kind.String()+"/"); ok && name != "" {
-			return Address{kind, name}, true
+			return Address{Kind: kind, Name: name}, true
 		}
 	}
 	return Address{}, false

@@ -60,8 +60,11 @@ const (
 )
 
 // DefaultErrorDestination is where dead letters of a go as long as nobody says otherwise. Those of a queue whose name begins with
-// "DLQ." stay there.
+// "DLQ." stay there, and those of a temporary destination are deleted.
 func DefaultErrorDestination(a Address) *ErrorDestination {
+	if a.IsTemporary() {
+		return &ErrorDestination{}
+	}
 	if a.Kind == Queue && (a.Name == deadQueue || strings.HasPrefix(a.Name, deadPrefix)) {
 		return &ErrorDestination{Queue, a.Name}
 	}
@@ -70,9 +73,9 @@ func DefaultErrorDestination(a Address) *ErrorDestination {
 
 // of is where the dead letters of a go. Where the name would be too long for a client that is the queue DLQ.
 func (e *ErrorDestination) of(a Address) Address {
-	to := Address{e.Kind, strings.Replace(e.Name, namePlaceholder, a.Name, 1)}
+	to := Address{Kind: e.Kind, Name: strings.Replace(e.Name, namePlaceholder, a.Name, 1)}
 	if len(to.Name) > maxPatternName {
-		return Address{Queue, deadQueue}
+		return Address{Kind: Queue, Name: deadQueue}
 	}
 	return to
 }
@@ -99,7 +102,7 @@ func (e *ErrorDestination) String() string {
 	if e.Name == "" {
 		return "none"
 	}
-	return Address{e.Kind, e.Name}.String()
+	return Address{Kind: e.Kind, Name: e.Name}.String()
 }
 
 // grave is what becomes of the dead letters of a destination.
@@ -111,10 +114,10 @@ type grave struct {
 // graveOf finds out where a dead letter of d goes, whether that exists or not.
 func (c *core) graveOf(d *destination, m *Message) grave {
 	e, from := c.policyOf(d.addr, d).errors, d.source()
-	switch {
-	case e == nil:
+	if e == nil {
 		e = DefaultErrorDestination(from)
-	case e.Name == "":
+	}
+	if e.Name == "" {
 		return grave{}
 	}
 	to := e.of(from)

@@ -137,7 +137,7 @@ func (b *Broker) deadPage(ctx context.Context, queue string, f DeadFilter, after
 		}
 	}
 	p, err := ask(ctx, b, func(c *core, answer func(deadAnswer)) {
-		d := c.dests[Address{Queue, queue}]
+		d := c.dests[Address{Kind: Queue, Name: queue}]
 		if d == nil {
 			answer(deadAnswer{err: &Error{Kind: KindDestination, Message: "there is no queue " + quote(queue)}})
 			return

@@ -14,17 +14,17 @@ func graveyard(t *testing.T, opt Options) *world {
 	opt.Policies = scriptPolicies("/queue/p error-destination=/queue/DLQ.q\n")
 	w := newDiskWorld(t, opt, storetest.NewDisk(t))
 	a := w.connect("a")
-	a.do(Op{Kind: OpSubscribe, Subscribe: &SubscribeOp{ID: "s", From: Address{Queue, "q"}, Mode: AckClient}})
-	a.do(Op{Kind: OpSubscribe, Subscribe: &SubscribeOp{ID: "p", From: Address{Queue, "p"}, Mode: AckIndividual, Redelivery: &Redelivery{Limit: new(0)}}})
+	a.do(Op{Kind: OpSubscribe, Subscribe: &SubscribeOp{ID: "s", From: Address{Kind: Queue, Name: "q"}, Mode: AckClient}})
+	a.do(Op{Kind: OpSubscribe, Subscribe: &SubscribeOp{ID: "p", From: Address{Kind: Queue, Name: "p"}, Mode: AckIndividual, Redelivery: &Redelivery{Limit: new(0)}}})
 	for i := range 6 {
 		m := newMessage(fmt.Sprintf("m%d.", i))
 		if i == 1 {
 			m.Body = append(m.Body, make([]byte, 300_000)...)
 		}
 		m.Persistent = i != 5
-		a.do(Op{Kind: OpSend, To: Address{Queue, "q"}, Message: m})
+		a.do(Op{Kind: OpSend, To: Address{Kind: Queue, Name: "q"}, Message: m})
 	}
-	a.do(Op{Kind: OpSend, To: Address{Queue, "p"}, Message: newMessage("p.")})
+	a.do(Op{Kind: OpSend, To: Address{Kind: Queue, Name: "p"}, Message: newMessage("p.")})
 	a.take()
 	a.do(Op{Kind: OpNack, Ack: AckOp{SubNumber: 1, Number: 6}, Nack: &NackOp{Dead: true, Reason: "why"}}, Op{Kind: OpNack, Ack: AckOp{SubNumber: 2, Number: 1}})
 	a.take()
@@ -92,7 +92,7 @@ func TestDeadLettersAreListedSentBackAndDeleted(t *testing.T) {
 			// All of one origin elsewhere, page by page.
 			q, moved := DeadQuery{Queue: "DLQ.q", DeadFilter: DeadFilter{Origin: "/queue/q"}, Limit: 2}, 0
 			for {
-				done, err := w.b.RetryDead(t.Context(), q, &Address{Queue, "elsewhere"})
+				done, err := w.b.RetryDead(t.Context(), q, &Address{Kind: Queue, Name: "elsewhere"})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -106,7 +106,7 @@ func TestDeadLettersAreListedSentBackAndDeleted(t *testing.T) {
 			}
 			w.entire(t)
 			// What a consumer has stays; a second death is told.
-			w.clients["a"].do(Op{Kind: OpSubscribe, Subscribe: &SubscribeOp{ID: "d", From: Address{Queue, "DLQ.q"}, Mode: AckIndividual}})
+			w.clients["a"].do(Op{Kind: OpSubscribe, Subscribe: &SubscribeOp{ID: "d", From: Address{Kind: Queue, Name: "DLQ.q"}, Mode: AckIndividual}})
 			w.clients["a"].take()
 			if done, err := w.b.PurgeDead(t.Context(), DeadQuery{Queue: "DLQ.q"}); err != nil || done.Unacked != 1 || done.Changed != 0 {
 				t.Fatalf("%+v %v", done, err)
@@ -135,7 +135,7 @@ func TestWhatIsAskedOfDeadLettersIsChecked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, Options{})
 		defer func() { w.stop() }()
-		w.connect("a").do(Op{Kind: OpSend, To: Address{Queue, "q"}, Message: newMessage("m")})
+		w.connect("a").do(Op{Kind: OpSend, To: Address{Kind: Queue, Name: "q"}, Message: newMessage("m")})
 		synctest.Wait()
 		for _, q := range []DeadQuery{
 			{Queue: "none"},

@@ -19,14 +19,17 @@ type destination struct {
 	idsAway    bool   // the store may have ids that it was sent which are not in memory
 	idsVersion uint64 // counts how often they left memory
 
-	queue    *backlog // of a queue or a durable subscription
-	durable  *durable // of a durable subscription
-	retained *Message // of a topic, for new subscribers
+	queue    *backlog   // of a queue or a durable subscription
+	temp     *temporary // of a temporary destination
+	durable  *durable   // of a durable subscription
+	retained *Message   // of a topic, for new subscribers
 	// Of a topic, what takes from it: taps all that is sent, choosy what their selectors say, found by index.
 	taps, choosy []*tap
 	index        selector.Index[*tap]
 	shared       map[SubscriptionName]*tap // of these, those that consumers share by a name
 	slow         int                       // of these, those that hold up producers
+
+	waiting int // what waits in memory only for its time
 
 	received, delivered, acked uint64
 }
@@ -40,7 +43,7 @@ func (c *core) resolve(a Address) (*destination, *Error) {
 	if a.Kind == Durable {
 		return nil, &Error{Kind: KindDestination, Message: "there is no durable subscription " + quote(a.Name)}
 	}
-	if c.opt.NoAutoCreate {
+	if c.opt.NoAutoCreate && !a.IsTemporary() {
 		return nil, &Error{Kind: KindDestination, Message: "there is no destination " + a.String() + " and creation at first use is off"}
 	}
 	return c.open(a)
@@ -51,11 +54,24 @@ func (c *core) open(a Address) (*destination, *Error) {
 	if d := c.dests[a]; d != nil {
 		return d, nil
 	}
+	if a.IsTemporary() {
+		return c.openTemporary(a)
+	}
+	d, err := c.make(a)
+	if err == nil && d.queue != nil {
+		c.keep(d)
+		c.touch(d.queue)
+	}
+	return d, err
+}
+
+// make makes the destination, which the store does not know yet.
+func (c *core) make(a Address) (*destination, *Error) {
 	if len(c.dests) >= c.opt.MaxDestinations {
 		return nil, &Error{Kind: KindLimit, Message: "too many destinations to make " + a.String() + " (limits.destinations)"}
 	}
 	d := &destination{addr: a, text: a.String(), created: c.ms}
-	d.shard = store.ShardOf(uint8(a.Kind), a.Name)
+	d.shard = shardOf(a)
 	d.id = store.DestinationID(c.next(d.shard))
 	if a.Kind == Queue {
 		id := store.BacklogID(c.next(d.shard))
@@ -63,10 +79,6 @@ func (c *core) open(a Address) (*destination, *Error) {
 		d.queue.whole = true
 	}
 	c.dests[a] = d
-	if a.Kind == Queue {
-		c.keep(d)
-		c.touch(d.queue)
-	}
 	return d, nil
 }
 
@@ -82,8 +94,11 @@ func (c *core) keep(d *destination) {
 
 func (c *core) putDestination(d *destination) {
 	rec := store.Destination{Shard: d.shard, ID: d.id, Kind: uint8(d.addr.Kind), Name: d.addr.Name, Created: d.created}
-	if d.durable != nil {
+	switch {
+	case d.durable != nil:
 		rec.Properties = d.durable.properties()
+	case d.temp != nil:
+		rec.Properties = temporaryProperties
 	}
 	c.batch.PutDestination(rec)
 }
@@ -114,6 +129,9 @@ const looseBytes = 32 << 20
 func (c *core) forget(d *destination) {
 	if d.addr.Kind == Topic && !d.tapped() && d.retained == nil && !d.kept {
 		delete(c.dests, d.addr)
+		if d.temp != nil {
+			c.disown(d)
+		}
 	}
 }
 
@@ -124,12 +142,17 @@ func (c *core) recoverState(r store.Recovered) {
 		c.seq[i] = store.FirstSeq(r.Epoch)
 		c.synced[i] = c.seq[i]
 	}
+	var leftover []*destination
 	for _, rec := range r.Destinations {
 		d := &destination{addr: Address{Kind: Kind(rec.Kind), Name: rec.Name}, shard: rec.Shard, id: rec.ID, created: rec.Created}
 		d.text = d.addr.String()
 		d.kept, d.idsAway, c.dups.away = true, true, true
 		c.dests[d.addr] = d
 		c.byID[destinationKey{d.shard, d.id}] = d
+		if rec.Properties == temporaryProperties && d.addr.Kind != Durable {
+			c.recoverTemporary(d)
+			leftover = append(leftover, d)
+		}
 		if d.addr.Kind == Durable {
 			if err := c.recoverDurable(d, rec.Properties); err != nil {
 				c.opt.Fatal(err)
@@ -153,6 +176,11 @@ func (c *core) recoverState(r store.Recovered) {
 		if err := c.recoverTap(d); err != nil {
 			c.opt.Fatal(err)
 			return
+		}
+	}
+	for _, d := range leftover {
+		if d.queue == nil {
+			c.dropRecord(d)
 		}
 	}
 	for s := range c.expiries {

@@ -25,7 +25,7 @@ func TestAMessageThatIsSentAgainAfterACrashIsTakenOnce(t *testing.T) {
 				m := newMessage(fmt.Sprint(i))
 				m.DedupID = fmt.Sprint("id", i)
 				m.Persistent = true
-				op := Op{Kind: OpSend, To: Address{Queue, fmt.Sprint("q", i%3)}, Message: m, WantReceipt: true, Receipt: fmt.Sprint(i)}
+				op := Op{Kind: OpSend, To: Address{Kind: Queue, Name: fmt.Sprint("q", i%3)}, Message: m, WantReceipt: true, Receipt: fmt.Sprint(i)}
 				if i%5 == 0 {
 					op = Op{Kind: OpCommit, Tx: 1, Sends: []Op{op}, WantReceipt: true, Receipt: op.Receipt}
 				}
@@ -88,7 +88,7 @@ func TestAMessageThatIsSentAgainAfterACrashIsTakenOnce(t *testing.T) {
 			}
 			got := map[string]int{}
 			for q := range 3 {
-				c.do(Op{Kind: OpSubscribe, Subscribe: &SubscribeOp{ID: fmt.Sprint(q), From: Address{Queue, fmt.Sprint("q", q)}}})
+				c.do(Op{Kind: OpSubscribe, Subscribe: &SubscribeOp{ID: fmt.Sprint(q), From: Address{Kind: Queue, Name: fmt.Sprint("q", q)}}})
 			}
 			time.Sleep(time.Second)
 			for _, o := range c.take() {

@@ -211,8 +211,8 @@ func (c *core) recoverDurable(d *destination, properties string) error {
 // recoverTap has what comes to its topic go into a durable subscription again, or goes on with its end.
 func (c *core) recoverTap(d *destination) error {
 	switch {
-	case d.durable == nil:
-	case d.durable.doomed:
+	case d.durable == nil && d.temp == nil:
+	case d.durable == nil || d.durable.doomed:
 		d.queue.ended = true
 		c.purge(d)
 	default:

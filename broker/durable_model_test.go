@@ -133,7 +133,7 @@ func (h *durableHistory) subscribe(t *rapid.T) {
 	limit := NoRedeliveryLimit
 	h.act(t, c.client, Op{Kind: OpSubscribe, Subscribe: &SubscribeOp{
 		Redelivery: &Redelivery{Limit: &limit},
-		ID:         "s", From: Address{Topic, durableTopics[name]}, Durable: durableName(name), Mode: AckIndividual,
+		ID:         "s", From: Address{Kind: Topic, Name: durableTopics[name]}, Durable: durableName(name), Mode: AckIndividual,
 		Window: rapid.SampledFrom([]int{1, 2, 100}).Draw(t, "window"),
 	}})
 }
@@ -164,7 +164,7 @@ func (h *durableHistory) arrive(topic, body string) {
 func (h *durableHistory) send(t *rapid.T) {
 	topic, m := rapid.SampledFrom([]string{"t", "t", "u"}).Draw(t, "topic"), h.message(t)
 	h.arrive(topic, nameOfBody(m))
-	h.act(t, h.sender, Op{Kind: OpSend, To: Address{Topic, topic}, Message: m})
+	h.act(t, h.sender, Op{Kind: OpSend, To: Address{Kind: Topic, Name: topic}, Message: m})
 }
 
 func (h *durableHistory) commit(t *rapid.T) {
@@ -172,7 +172,7 @@ func (h *durableHistory) commit(t *rapid.T) {
 	for range rapid.IntRange(1, 4).Draw(t, "sends") {
 		topic, m := rapid.SampledFrom([]string{"t", "u"}).Draw(t, "topic"), h.message(t)
 		h.arrive(topic, nameOfBody(m))
-		op.Sends = append(op.Sends, Op{Kind: OpSend, To: Address{Topic, topic}, Message: m})
+		op.Sends = append(op.Sends, Op{Kind: OpSend, To: Address{Kind: Topic, Name: topic}, Message: m})
 	}
 	h.act(t, h.sender, op)
 }
@@ -193,7 +193,7 @@ func (h *durableHistory) later(t *rapid.T) {
 	m.Delay = 5000
 	topic := rapid.SampledFrom([]string{"t", "u"}).Draw(t, "topic")
 	h.delayed = append(h.delayed, lateMessage{time.Now().Add(5 * time.Second), topic, nameOfBody(m)})
-	h.act(t, h.sender, Op{Kind: OpSend, To: Address{Topic, topic}, Message: m})
+	h.act(t, h.sender, Op{Kind: OpSend, To: Address{Kind: Topic, Name: topic}, Message: m})
 }
 
 func (h *durableHistory) advance(t *rapid.T) {
@@ -337,7 +337,7 @@ func (h *durableHistory) crash(t *rapid.T) {
 				d.maybe = append(d.maybe, nameOfBody(m))
 			}
 		}
-		h.sender.do(Op{Kind: OpSend, To: Address{Topic, "t"}, Message: m})
+		h.sender.do(Op{Kind: OpSend, To: Address{Kind: Topic, Name: "t"}, Message: m})
 	}
 	h.w.settle()
 	h.w.disk.OnSync(nil)
@@ -438,7 +438,7 @@ func (h *durableHistory) drain(t *rapid.T) {
 	for _, name := range slices.Sorted(maps.Keys(h.durables)) {
 		d := h.durables[name]
 		c := h.w.connect("drain " + name)
-		c.do(Op{Kind: OpSubscribe, Subscribe: &SubscribeOp{ID: "s", From: Address{Topic, d.topic}, Durable: durableName(name), Mode: AckAuto}})
+		c.do(Op{Kind: OpSubscribe, Subscribe: &SubscribeOp{ID: "s", From: Address{Kind: Topic, Name: d.topic}, Durable: durableName(name), Mode: AckAuto}})
 		var got []string
 		for _, o := range c.take() {
 			if o.Kind == OutputMessage {

@@ -109,7 +109,7 @@ func (l *ledger) message(t *rapid.T, receipt string) Op {
 		m.TTL = rapid.SampledFrom([]int64{0, 1000, 60_000}).Draw(t, "ttl")
 	}
 	l.sent[receipt+bodyName(m.Body)] = bodyName(m.Body)
-	return Op{Kind: OpSend, To: Address{Queue, to}, Message: m}
+	return Op{Kind: OpSend, To: Address{Kind: Queue, Name: to}, Message: m}
 }
 
 func (l *ledger) send(t *rapid.T) {
@@ -134,7 +134,7 @@ func (l *ledger) subscribe(t *rapid.T) {
 		return
 	}
 	c.do(Op{Kind: OpSubscribe, Subscribe: &SubscribeOp{
-		ID: id, From: Address{Queue, rapid.SampledFrom(places()).Draw(t, "queue")}, Window: rapid.IntRange(1, 3).Draw(t, "window"),
+		ID: id, From: Address{Kind: Queue, Name: rapid.SampledFrom(places()).Draw(t, "queue")}, Window: rapid.IntRange(1, 3).Draw(t, "window"),
 		Mode: rapid.SampledFrom([]AckMode{AckClient, AckIndividual}).Draw(t, "mode"),
 	}})
 }
@@ -329,7 +329,7 @@ func (l *ledger) account() {
 	time.Sleep(time.Hour)
 	c := l.client()
 	for i, name := range places() {
-		c.do(Op{Kind: OpSubscribe, Subscribe: &SubscribeOp{ID: fmt.Sprint(i), From: Address{Queue, name}}})
+		c.do(Op{Kind: OpSubscribe, Subscribe: &SubscribeOp{ID: fmt.Sprint(i), From: Address{Kind: Queue, Name: name}}})
 	}
 	found := map[string]int{}
 	for range 100 {

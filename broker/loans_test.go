@@ -32,7 +32,7 @@ func (l *lending) send(queue string, messages, size int) {
 		l.sent++
 		m := newMessage("")
 		m.Body = bytes.Repeat([]byte("x"), size)
-		l.sender.do(Op{Kind: OpSend, To: Address{Queue, queue}, Message: m, WantReceipt: true, Receipt: fmt.Sprint(l.sent)})
+		l.sender.do(Op{Kind: OpSend, To: Address{Kind: Queue, Name: queue}, Message: m, WantReceipt: true, Receipt: fmt.Sprint(l.sent)})
 	}
 	outs := l.sender.take()
 	if len(outs) < messages {
@@ -50,7 +50,7 @@ func (l *lending) send(queue string, messages, size int) {
 }
 
 func (l *lending) subscribe(c *client, queue string, window int, octets int64) {
-	c.do(Op{Kind: OpSubscribe, Subscribe: &SubscribeOp{ID: queue, From: Address{Queue, queue}, Mode: AckIndividual, Window: window, WindowBytes: octets}})
+	c.do(Op{Kind: OpSubscribe, Subscribe: &SubscribeOp{ID: queue, From: Address{Kind: Queue, Name: queue}, Mode: AckIndividual, Window: window, WindowBytes: octets}})
 }
 
 func (l *lending) stats() Stats {

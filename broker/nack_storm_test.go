@@ -22,7 +22,7 @@ func BenchmarkNackStorm(b *testing.B) {
 			}
 			br := New(s, Options{Log: slog.New(slog.DiscardHandler), Policies: scriptPolicies(
 				"/queue/> redelivery-limit=5 redelivery-delay=10ms redelivery-backoff=exponential redelivery-max-delay=200ms\n")})
-			q := Address{Queue, "q"}
+			q := Address{Kind: Queue, Name: "q"}
 			c := &worker{got: make(chan int, 1<<16)}
 			if c.conn, err = br.Attach(c, Client{}); err != nil {
 				b.Fatal(err)

@@ -112,6 +112,9 @@ func (c *core) commitOp(conn *Conn, op *Op) *Error {
 		if err := c.mayUse(conn, send.To); err != nil {
 			return err
 		}
+		if c.isGone(send.To) {
+			continue
+		}
 		if send.To.Kind != Topic || c.opt.NoAutoCreate || c.later(send) {
 			if _, err := c.resolve(send.To); err != nil {
 				return err

@@ -75,6 +75,11 @@ type Options struct {
 	Selectors selector.Options
 	// MaxDestinations bounds the destinations that exist: 1 000 000.
 	MaxDestinations int
+	// MaxTemporaries bounds the temporary destinations of a connection: 10 000.
+	MaxTemporaries int
+	// SharedTemporaries lets other connections of its owner's user take from a temporary destination, which then stays for as long as one
+	// of them does; else only the owner can, unless its address says otherwise.
+	SharedTemporaries bool
 	// TransactionActions and TransactionBytes bound what is settled with one open transaction: 100 000, 256 MiB.
 	TransactionActions int
 	TransactionBytes   int64
@@ -111,6 +116,7 @@ func (o Options) withDefaults() Options {
 	def(&o.RetainedBytes, 64<<20)
 	def(&o.GroupPatience, 10*time.Second)
 	def(&o.MaxDestinations, 1_000_000)
+	def(&o.MaxTemporaries, 10_000)
 	def(&o.TransactionActions, 100_000)
 	def(&o.TransactionBytes, 256<<20)
 	def(&o.InboxBytes, 32<<20)

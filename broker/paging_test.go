@@ -17,7 +17,7 @@ func TestMoreArrivesThanAPageKeepsTrackOf(t *testing.T) {
 			send := func(n int) {
 				var ops []Op
 				for range n {
-					ops = append(ops, Op{Kind: OpSend, To: Address{Queue, "q"}, Message: newMessage(strconv.Itoa(sent))})
+					ops = append(ops, Op{Kind: OpSend, To: Address{Kind: Queue, Name: "q"}, Message: newMessage(strconv.Itoa(sent))})
 					sent++
 				}
 				a.do(ops...)
@@ -25,7 +25,7 @@ func TestMoreArrivesThanAPageKeepsTrackOf(t *testing.T) {
 			}
 			send(backlog + 100)
 			w.slow.hold(false, true, false)
-			b.do(Op{Kind: OpSubscribe, Subscribe: &SubscribeOp{ID: "s", From: Address{Queue, "q"}, Mode: AckClient, Window: 1 << 20, WindowBytes: 1 << 40}})
+			b.do(Op{Kind: OpSubscribe, Subscribe: &SubscribeOp{ID: "s", From: Address{Kind: Queue, Name: "q"}, Mode: AckClient, Window: 1 << 20, WindowBytes: 1 << 40}})
 			send(2 * maxAdded)
 			send(10)
 			w.slow.release()

@@ -139,7 +139,7 @@ func (c *core) sendHeldUp(op *Op) (*Error, bool) {
 		return &Error{Kind: KindResource, Message: "the broker holds too many messages in memory to take one for " + op.To.String() + " (limits.memory)"}, true
 	}
 	later := c.later(op)
-	if c.diskLow && m.Persistent && (op.To.Kind != Topic || later || c.keeps(op.To)) {
+	if c.diskLow && m.Persistent && !op.To.IsTemporary() && (op.To.Kind != Topic || later || c.keeps(op.To)) {
 		return &Error{Kind: KindResource, Message: "there is too little free disk to store a message for " + op.To.String() + " (store.disk-free)"}, true
 	}
 	if op.To.Kind == Topic && !later {

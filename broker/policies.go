@@ -122,7 +122,7 @@ func (p *Policies) Choose(a Address) Choice {
 	for s := range choice {
 		choice[s] = -1
 	}
-	if p == nil || a.Kind == Durable { // what counts for one is what counts for its topic
+	if p == nil || a.Kind == Durable || a.IsTemporary() { // what counts for one is what counts for its topic
 		return choice
 	}
 	open := policySet(1<<policySettings - 1)

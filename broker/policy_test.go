@@ -200,8 +200,8 @@ func BenchmarkChoose(b *testing.B) {
 			Policy{Match: fmt.Sprintf("/queue/orders.r%d.>", i), Expired: ExpiredLog})
 	}
 	p := must(NewPolicies(list))
-	deep := Address{Queue, strings.Repeat("a.", 500) + "a"}
-	for _, a := range []Address{{Queue, "orders.eu.7"}, {Queue, "orders.r7.x"}, {Queue, "other"}, {Topic, "other"}, deep} {
+	deep := Address{Kind: Queue, Name: strings.Repeat("a.", 500) + "a"}
+	for _, a := range []Address{{Kind: Queue, Name: "orders.eu.7"}, {Kind: Queue, Name: "orders.r7.x"}, {Kind: Queue, Name: "other"}, {Kind: Topic, Name: "other"}, deep} {
 		b.Run(a.String()[:min(20, len(a.String()))], func(b *testing.B) {
 			for b.Loop() {
 				p.Choose(a)
@@ -243,7 +243,7 @@ func TestTheMostSpecificPatternCounts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := p.Choose(Address{Queue, "orders.eu.de"})[PolicyExpired]
+		got := p.Choose(Address{Kind: Queue, Name: "orders.eu.de"})[PolicyExpired]
 		if want := int16(len(list) - 1); got != want {
 			t.Errorf("expected %s; saw %s", order[i], list[got].Match)
 		}
@@ -257,18 +257,18 @@ func TestEachSettingIsChosenByItself(t *testing.T) {
 /topic/orders.> time-to-deliver=1s
 `)
 	rows := map[Address][]int16{
-		{Queue, "x"}:         {-1, 0, 0, 0},
-		{Queue, "orders.us"}: {-1, 0, 1, 0},
-		{Queue, "orders.eu"}: {-1, 2, 1, 0},
-		{Topic, "orders.eu"}: {3, -1, -1, -1},
-		{Topic, "x"}:         {-1, -1, -1, -1},
+		{Kind: Queue, Name: "x"}:         {-1, 0, 0, 0},
+		{Kind: Queue, Name: "orders.us"}: {-1, 0, 1, 0},
+		{Kind: Queue, Name: "orders.eu"}: {-1, 2, 1, 0},
+		{Kind: Topic, Name: "orders.eu"}: {3, -1, -1, -1},
+		{Kind: Topic, Name: "x"}:         {-1, -1, -1, -1},
 	}
 	for a, want := range rows {
 		if diff := cmp.Diff(chosen(want...), p.Choose(a)); diff != "" {
 			t.Errorf("%v: %s", a, diff)
 		}
 	}
-	if none := (*Policies)(nil).Choose(Address{Queue, "x"}); none != chosen() {
+	if none := (*Policies)(nil).Choose(Address{Kind: Queue, Name: "x"}); none != chosen() {
 		t.Errorf("no policies choose %v", none)
 	}
 }
@@ -301,7 +301,7 @@ func TestChoosingIsLikeTryingAll(t *testing.T) {
 		}
 		name := drawnName().Draw(t, "name")
 		p := must(NewPolicies(list))
-		got := p.Choose(Address{Queue, strings.Join(name, ".")})
+		got := p.Choose(Address{Kind: Queue, Name: strings.Join(name, ".")})
 		want := chosen()
 		for _, s := range PolicySettings() {
 			for i := range list {
@@ -420,7 +420,7 @@ func TestThereMayBeSoManyPolicies(t *testing.T) {
 }
 
 func TestADestinationHasNoWildcard(t *testing.T) {
-	if a, err := ParseDestination("/topic/a/b.c"); err != nil || a != (Address{Topic, "a/b.c"}) {
+	if a, err := ParseDestination("/topic/a/b.c"); err != nil || a != (Address{Kind: Topic, Name: "a/b.c"}) {
 		t.Errorf("saw %v, %v", a, err)
 	}
 	for _, text := range []string{"", "a", "/queue/", "/queue/a.*", "/topic/>", "/temp-queue/a"} {

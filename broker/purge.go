@@ -19,40 +19,13 @@ func (c *core) doom(d *destination) {
 	d.durable.doomed = true
 	c.putDestination(d)
 	c.closeTap(q.tap)
-	for x := q.flight.front; x != nil; x = q.flight.front {
-		c.settle(x)
-		if x.e.stored() {
-			x.e.msg.places = 0
-		} else {
-			c.expiresNoMore(q, &x.e)
-		}
-		c.unhold(x.e.msg)
-	}
-	for q.count > 0 {
-		e := q.take()
-		if e.stored() {
-			e.msg.places = 0
-		} else {
-			c.expiresNoMore(q, &e)
-		}
-		c.unhold(e.msg)
-	}
-	q.ended, q.whole, q.edge = true, false, place{}
-	if q.page != nil {
-		q.page.void = true
-	}
+	c.abandon(q)
 	c.purge(d)
 }
 
 // purge drops all that waits for its time at d, and then all that is stored in it, and then d.
 func (c *core) purge(d *destination) {
-	for _, ts := range c.loose {
-		for _, t := range ts {
-			if t.dest == d {
-				c.cancelLoose(t.m.ScheduledID, d)
-			}
-		}
-	}
+	c.dropLoose(d)
 	if c.agendas[d.shard].account.Count == 0 {
 		c.purgeRefs(d, store.RefKey{Shard: d.shard, Backlog: d.queue.account.ID, Priority: store.Priorities - 1})
 		return

@@ -375,7 +375,7 @@ func (h *history) drain() {
 		h.begin()
 		h.connect(nil)
 		c := h.m.conns["c"+strconv.Itoa(h.names)]
-		s := &modelSub{conn: c, key: "s", number: 1, from: Address{Queue, name}, mode: AckAuto, backlog: h.m.queue(name)}
+		s := &modelSub{conn: c, key: "s", number: 1, from: Address{Kind: Queue, Name: name}, mode: AckAuto, backlog: h.m.queue(name)}
 		c.subs["s"], c.numbers = s, []*modelSub{s}
 		h.do(c, Op{Kind: OpSubscribe, Subscribe: &SubscribeOp{ID: "s", From: s.from}})
 		h.finish()

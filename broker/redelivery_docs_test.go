@@ -42,7 +42,7 @@ func TestTheDocsNameTheHeadersOfDeadLetters(t *testing.T) {
 	}
 	m := newMessage("m")
 	m.Expires = 1
-	d := &destination{addr: Address{Queue, "q"}, text: "/queue/q"}
+	d := &destination{addr: Address{Kind: Queue, Name: "q"}, text: "/queue/q"}
 	h := m.deadHeader(d, death{DeathLimit, "detail"}, 2)
 	for name, _, pos := h.Next(0); pos >= 0; name, _, pos = h.Next(pos) {
 		if !strings.Contains(string(text), "`"+string(name)+"`") {

@@ -95,13 +95,13 @@ func TestWhatAnErrorDestinationIsCalled(t *testing.T) {
 			t.Errorf("%s: %v %v", text, e, err)
 			continue
 		}
-		if to := e.of(Address{Queue, "orders.eu"}); want != "" && to.String() != want {
+		if to := e.of(Address{Kind: Queue, Name: "orders.eu"}); want != "" && to.String() != want {
 			t.Errorf("%s: expected %s; saw %s", text, want, to)
 		}
 	}
 	for from, want := range map[Address]string{
-		{Queue, "q"}: "/queue/DLQ.q", {Topic, "t"}: "/queue/DLQ.t", {Queue, "DLQ.q"}: "/queue/DLQ.q", {Queue, "DLQ"}: "/queue/DLQ",
-		{Topic, "DLQ.t"}: "/queue/DLQ.DLQ.t", {Queue, strings.Repeat("n", 1021)}: "/queue/DLQ",
+		{Kind: Queue, Name: "q"}: "/queue/DLQ.q", {Kind: Topic, Name: "t"}: "/queue/DLQ.t", {Kind: Queue, Name: "DLQ.q"}: "/queue/DLQ.q", {Kind: Queue, Name: "DLQ"}: "/queue/DLQ",
+		{Kind: Topic, Name: "DLQ.t"}: "/queue/DLQ.DLQ.t", {Kind: Queue, Name: strings.Repeat("n", 1021)}: "/queue/DLQ",
 	} {
 		if to := DefaultErrorDestination(from).of(from); to.String() != want {
 			t.Errorf("%s: expected %s; saw %s", from, want, to)
@@ -119,16 +119,16 @@ func TestErrorDestinationsAreMade(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, Options{})
 		defer func() { w.stop() }()
-		w.connect("a").do(Op{Kind: OpSend, To: Address{Queue, "q"}, Message: newMessage("m")})
+		w.connect("a").do(Op{Kind: OpSend, To: Address{Kind: Queue, Name: "q"}, Message: newMessage("m")})
 		synctest.Wait()
 		w.clients["a"].conn.Detach()
 		w.opt.NoAutoCreate = true
 		w.restart()
 		a := w.connect("a")
-		a.do(Op{Kind: OpSubscribe, Subscribe: &SubscribeOp{ID: "s", From: Address{Queue, "q"}, Mode: AckIndividual}})
+		a.do(Op{Kind: OpSubscribe, Subscribe: &SubscribeOp{ID: "s", From: Address{Kind: Queue, Name: "q"}, Mode: AckIndividual}})
 		a.take()
 		a.do(Op{Kind: OpNack, Ack: AckOp{SubNumber: 1, Number: 1}, Nack: &NackOp{Dead: true}},
-			Op{Kind: OpSubscribe, Subscribe: &SubscribeOp{ID: "d", From: Address{Queue, "DLQ.q"}}})
+			Op{Kind: OpSubscribe, Subscribe: &SubscribeOp{ID: "d", From: Address{Kind: Queue, Name: "DLQ.q"}}})
 		if outs := a.take(); len(outs) != 1 || show(outs[0]) != "MESSAGE 2.1 m dead:rejected,/queue/q,1" {
 			t.Fatalf("expected the dead letter; saw %v", outs)
 		}

@@ -113,9 +113,9 @@ func TestTheScheduleIsListedInDueOrder(t *testing.T) {
 		c := w.connect("c")
 		var sent []ScheduledMessage
 		for i := range 400 {
-			to := Address{Queue, "q" + strconv.Itoa(i%7)}
+			to := Address{Kind: Queue, Name: "q" + strconv.Itoa(i%7)}
 			if i%5 == 0 {
-				to = Address{Topic, "t"}
+				to = Address{Kind: Topic, Name: "t"}
 			}
 			m := later(strconv.Itoa(i), time.Duration(1+rng.IntN(300))*time.Second)
 			m.Persistent = i%3 != 0
@@ -186,7 +186,7 @@ func TestEachPageEndsInTime(t *testing.T) {
 			for i := range 100 {
 				m := later(body, time.Duration(i+1)*time.Second)
 				m.Persistent = persistent
-				c.do(sendOp(Address{Queue, "q"}, m))
+				c.do(sendOp(Address{Kind: Queue, Name: "q"}, m))
 			}
 			c.take()
 			page, next, err := w.b.Scheduled(context.Background(), ScheduledQuery{BodyBytes: MaxScheduledBody})
@@ -214,9 +214,9 @@ func TestAListTellsHowAJobGoesOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		now := time.Now().UnixMilli()
-		c.do(sendOp(Address{Queue, "q"}, every(newMessage("period"), schedule.Repeat{Delay: 1000, Period: 2000, Count: 2})),
-			sendOp(Address{Queue, "q"}, every(newMessage("cron"), schedule.Repeat{Cron: cron, Zone: berlin})),
-			sendOp(Address{Queue, "q"}, every(newMessage("for ever"), schedule.Repeat{Delay: 3000, Period: 3000, Count: schedule.Forever})))
+		c.do(sendOp(Address{Kind: Queue, Name: "q"}, every(newMessage("period"), schedule.Repeat{Delay: 1000, Period: 2000, Count: 2})),
+			sendOp(Address{Kind: Queue, Name: "q"}, every(newMessage("cron"), schedule.Repeat{Cron: cron, Zone: berlin})),
+			sendOp(Address{Kind: Queue, Name: "q"}, every(newMessage("for ever"), schedule.Repeat{Delay: 3000, Period: 3000, Count: schedule.Forever})))
 		c.take()
 		list := w.scheduled(ScheduledQuery{})
 		if len(list) != 3 {
@@ -243,13 +243,13 @@ func TestACancelledMessageIsNeverDelivered(t *testing.T) {
 		w := newWorld(t, Options{})
 		defer w.stop()
 		c := w.connect("c")
-		c.do(subscribeOp(Address{Queue, "q"}))
+		c.do(subscribeOp(Address{Kind: Queue, Name: "q"}))
 		loose := later("loose", time.Minute)
 		loose.Persistent = false
-		c.do(sendOp(Address{Queue, "q"}, later("plain", time.Minute)), sendOp(Address{Queue, "q"}, named(later("named", time.Minute), "n")),
-			sendOp(Address{Queue, "r"}, named(later("elsewhere", time.Minute), "n")), sendOp(Address{Queue, "q"}, loose),
-			sendOp(Address{Queue, "q"}, every(newMessage("job"), schedule.Repeat{Delay: 60_000, Period: 1000, Count: 5})),
-			sendOp(Address{Queue, "q"}, later("left alone", time.Minute)))
+		c.do(sendOp(Address{Kind: Queue, Name: "q"}, later("plain", time.Minute)), sendOp(Address{Kind: Queue, Name: "q"}, named(later("named", time.Minute), "n")),
+			sendOp(Address{Kind: Queue, Name: "r"}, named(later("elsewhere", time.Minute), "n")), sendOp(Address{Kind: Queue, Name: "q"}, loose),
+			sendOp(Address{Kind: Queue, Name: "q"}, every(newMessage("job"), schedule.Repeat{Delay: 60_000, Period: 1000, Count: 5})),
+			sendOp(Address{Kind: Queue, Name: "q"}, later("left alone", time.Minute)))
 		outs := c.take()
 		for id, want := range map[string]int{
 			ofReceipt(outs, "plain"): 1, "n": 2, ofReceipt(outs, "loose"): 1, ofReceipt(outs, "job"): 1, "unknown": 0, "1.1.1": 0, "": 0,
@@ -273,12 +273,12 @@ func TestRunGivesAMessageItsPlaceNow(t *testing.T) {
 		w := newWorld(t, Options{})
 		defer w.stop()
 		c := w.connect("c")
-		c.do(subscribeOp(Address{Queue, "q"}), subscribeOp(Address{Topic, "t"}))
+		c.do(subscribeOp(Address{Kind: Queue, Name: "q"}), subscribeOp(Address{Kind: Topic, Name: "t"}))
 		large := strings.Repeat("y", 2*store.ChunkBytes)
 		loose := named(later("loose", time.Minute), "loose")
 		loose.Persistent = false
-		c.do(sendOp(Address{Queue, "q"}, named(later("small", time.Minute), "small")), sendOp(Address{Queue, "q"}, named(later(large, time.Minute), "large")),
-			sendOp(Address{Topic, "t"}, named(later("topic", time.Minute), "topic")), sendOp(Address{Queue, "q"}, loose))
+		c.do(sendOp(Address{Kind: Queue, Name: "q"}, named(later("small", time.Minute), "small")), sendOp(Address{Kind: Queue, Name: "q"}, named(later(large, time.Minute), "large")),
+			sendOp(Address{Kind: Topic, Name: "t"}, named(later("topic", time.Minute), "topic")), sendOp(Address{Kind: Queue, Name: "q"}, loose))
 		c.take()
 		for id, want := range map[string]string{"small": "small", "large": large, "topic": "topic", "loose": "loose"} {
 			if n := w.must(w.b.RunScheduled(context.Background(), id)); n != 1 {
@@ -309,10 +309,10 @@ func TestRunOfAJobIsADeliveryMore(t *testing.T) {
 			w := newWorld(t, Options{})
 			defer w.stop()
 			c := w.connect("c")
-			c.do(subscribeOp(Address{Queue, "q"}))
+			c.do(subscribeOp(Address{Kind: Queue, Name: "q"}))
 			m := every(named(newMessage(strings.Repeat("z", store.ChunkBytes+1)), "job"), schedule.Repeat{Delay: 10_000, Period: 10_000, Count: 2})
 			m.Persistent = persistent
-			c.do(sendOp(Address{Queue, "q"}, m))
+			c.do(sendOp(Address{Kind: Queue, Name: "q"}, m))
 			start := time.Now().UnixMilli()
 			time.Sleep(12 * time.Second)
 			if n := w.must(w.b.RunScheduled(context.Background(), "job")); n != 1 {
@@ -340,8 +340,8 @@ func TestARescheduledMessageKeepsItsID(t *testing.T) {
 		defer func() { w.stop() }()
 		c := w.connect("c")
 		large := strings.Repeat("L", store.ChunkBytes+10)
-		c.do(sendOp(Address{Queue, "q"}, later("plain", time.Minute)), sendOp(Address{Queue, "q"}, named(later("named", time.Minute), "n")),
-			sendOp(Address{Queue, "q"}, later(large, time.Minute)))
+		c.do(sendOp(Address{Kind: Queue, Name: "q"}, later("plain", time.Minute)), sendOp(Address{Kind: Queue, Name: "q"}, named(later("named", time.Minute), "n")),
+			sendOp(Address{Kind: Queue, Name: "q"}, later(large, time.Minute)))
 		outs := c.take()
 		bodies := map[string]string{ofReceipt(outs, "plain"): "plain", "n": "named", ofReceipt(outs, large): large}
 		now := time.Now()
@@ -362,7 +362,7 @@ func TestARescheduledMessageKeepsItsID(t *testing.T) {
 			}
 		}
 		c = w.connect("c")
-		c.do(subscribeOp(Address{Queue, "q"}))
+		c.do(subscribeOp(Address{Kind: Queue, Name: "q"}))
 		for id, body := range bodies {
 			if body == "named" {
 				if n := w.must(w.b.CancelScheduled(context.Background(), id)); n != 1 {
@@ -401,10 +401,10 @@ func TestRescheduleMovesOneDeliveryOfAJob(t *testing.T) {
 				w := newWorld(t, Options{})
 				defer w.stop()
 				c := w.connect("c")
-				c.do(subscribeOp(Address{Queue, "q"}))
+				c.do(subscribeOp(Address{Kind: Queue, Name: "q"}))
 				m := every(named(newMessage("job"), "job"), schedule.Repeat{Delay: 10_000, Period: 10_000, Count: 2})
 				m.Persistent = persistent
-				c.do(sendOp(Address{Queue, "q"}, m))
+				c.do(sendOp(Address{Kind: Queue, Name: "q"}, m))
 				c.take()
 				start := time.Now().UnixMilli()
 				if n := w.must(w.b.Reschedule(context.Background(), "job", start+row.to)); n != 1 {
@@ -439,9 +439,9 @@ func TestAnIDOfTheBrokerMayBeUsedAgain(t *testing.T) {
 		w := newWorld(t, Options{})
 		defer w.stop()
 		c := w.connect("c")
-		c.do(subscribeOp(Address{Queue, "q"}), sendOp(Address{Queue, "q"}, later("old", time.Minute)))
+		c.do(subscribeOp(Address{Kind: Queue, Name: "q"}), sendOp(Address{Kind: Queue, Name: "q"}, later("old", time.Minute)))
 		id := ofReceipt(c.take(), "old")
-		c.do(sendOp(Address{Queue, "q"}, named(later("new", time.Hour), id)))
+		c.do(sendOp(Address{Kind: Queue, Name: "q"}, named(later("new", time.Hour), id)))
 		if list := w.scheduled(ScheduledQuery{}); len(list) != 1 || list[0].ID != id {
 			t.Errorf("waiting: %+v", list)
 		}
@@ -459,7 +459,7 @@ func TestThePlaceOfANameIsNoID(t *testing.T) {
 		w := newWorld(t, Options{})
 		defer w.stop()
 		c := w.connect("c")
-		c.do(sendOp(Address{Queue, "q"}, named(later("x", time.Minute), "n")))
+		c.do(sendOp(Address{Kind: Queue, Name: "q"}, named(later("x", time.Minute), "n")))
 		c.take()
 		var place string
 		w.b.call(t.Context(), func(c *core) {
@@ -488,7 +488,7 @@ func TestAChangeIsOnDiskWhenItIsAnswered(t *testing.T) {
 			w := newWorld(t, Options{})
 			defer w.stop()
 			c := w.connect("c")
-			c.do(sendOp(Address{Queue, "q"}, named(later("x", time.Minute), "n")))
+			c.do(sendOp(Address{Kind: Queue, Name: "q"}, named(later("x", time.Minute), "n")))
 			c.take()
 			w.slow.hold(false, false, true)
 			answered := make(chan int, 2)
@@ -514,7 +514,7 @@ func TestAChangeSurvivesACrash(t *testing.T) {
 		w := newDiskWorld(t, Options{}, disk)
 		c := w.connect("c")
 		for _, id := range []string{"cancel", "run", "move"} {
-			c.do(sendOp(Address{Queue, "q"}, named(later(id, time.Hour), id)))
+			c.do(sendOp(Address{Kind: Queue, Name: "q"}, named(later(id, time.Hour), id)))
 		}
 		c.take()
 		due := time.Now().Add(5 * time.Hour).UnixMilli()
@@ -529,7 +529,7 @@ func TestAChangeSurvivesACrash(t *testing.T) {
 			t.Errorf("%d changes; left: %+v", n, list)
 		}
 		c = w.connect("c")
-		c.do(subscribeOp(Address{Queue, "q"}))
+		c.do(subscribeOp(Address{Kind: Queue, Name: "q"}))
 		if got := bodiesOf(c.take()); !slices.Equal(got, []string{"run"}) {
 			t.Errorf("came: %v", got)
 		}
@@ -603,7 +603,7 @@ func newRace(t *rapid.T) *race {
 func (r *race) run(t *rapid.T) {
 	w := r.w
 	defer w.stop()
-	to := Address{Queue, "q"}
+	to := Address{Kind: Queue, Name: "q"}
 	c := w.connect("c")
 	c.do(subscribeOp(to))
 	if rapid.IntRange(0, 3).Draw(t, "many before it") == 0 {
@@ -727,7 +727,7 @@ func TestAClockThatIsSetDeliversNothingTwice(t *testing.T) {
 	job := every(newMessage("job"), schedule.Repeat{Delay: 10_000, Period: 10_000, Count: 9})
 	for _, m := range []*Message{once, job} {
 		m.Persistent = false
-		if err := c.send(Address{Queue, "q"}, m); err != nil {
+		if err := c.send(Address{Kind: Queue, Name: "q"}, m); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -757,10 +757,10 @@ func TestAJobEndsWithItsLife(t *testing.T) {
 		w := newWorld(t, Options{})
 		defer w.stop()
 		c := w.connect("c")
-		c.do(subscribeOp(Address{Queue, "q"}))
+		c.do(subscribeOp(Address{Kind: Queue, Name: "q"}))
 		m := every(newMessage("job"), schedule.Repeat{Delay: 10_000, Period: 10_000, Count: 9})
 		m.Expires = time.Now().Add(35 * time.Second).UnixMilli()
-		c.do(sendOp(Address{Queue, "q"}, m))
+		c.do(sendOp(Address{Kind: Queue, Name: "q"}, m))
 		time.Sleep(time.Hour)
 		if n := len(bodiesOf(c.take())); n != 3 || len(w.scheduled(ScheduledQuery{})) != 0 {
 			t.Errorf("%d came", n)
@@ -778,7 +778,7 @@ func TestTheScheduleIsCounted(t *testing.T) {
 			for _, persistent := range []bool{true, false} {
 				m := later("x", d)
 				m.Persistent = persistent
-				c.do(Op{Kind: OpSend, To: Address{Queue, "q" + strconv.Itoa(i)}, Message: m})
+				c.do(Op{Kind: OpSend, To: Address{Kind: Queue, Name: "q" + strconv.Itoa(i)}, Message: m})
 			}
 		}
 		c.take()
@@ -849,7 +849,7 @@ func TestWhatIsShownIsNotTheLoops(t *testing.T) {
 		c := w.connect("c")
 		m := every(newMessage("job"), schedule.Repeat{Period: 10, Count: schedule.Forever})
 		m.Persistent = false
-		c.do(sendOp(Address{Queue, "q"}, m))
+		c.do(sendOp(Address{Kind: Queue, Name: "q"}, m))
 		c.take()
 		for range 20 { // the race detector watches
 			for _, s := range w.scheduled(ScheduledQuery{BodyBytes: 3}) {

@@ -38,7 +38,7 @@ import (
 //	request c, with a line for each                  send, ack, nack, recover, abort, commit in one request
 //	stall c, write c n                               the writer stops, and goes on for n messages
 //	hold before|after|outcomes, release              keeps answers of the store back: scans before or after they looked, batches
-//	advance duration; disk low|high; restart; check; stats; deaths; duplicates
+//	advance duration; disk low|high; restart; check; stats; deaths; duplicates; temporaries
 //	do, with a line for each                         several commands
 //
 // times=n sends body0, body1 and so on. A body of more than 40 octets is shown by its size.
@@ -256,6 +256,10 @@ func (s *script) manage(cmd string, c *client, w words, input string, out *strin
 		st, _ := s.w.b.Stats(context.Background())
 		rep, err := s.w.store.Check()
 		fmt.Fprintf(out, "%d refused, %d ids in memory, %d on disk, read %d times %v\n", st.Duplicates, st.DuplicateIDs, rep.Duplicates, st.DuplicateReads, errors.Join(err, rep.Err()))
+	case "temporaries":
+		st, _ := s.w.b.Stats(context.Background())
+		stored := len(s.w.b.store.Recovered().Destinations)
+		fmt.Fprintf(out, "there %d ended %d dropped %d destinations %d stored at the start %d\n", st.Temporaries, st.TemporariesEnded, st.DroppedNoOwner, st.Destinations, stored)
 	case "deaths":
 		st, _ := s.w.b.Stats(context.Background())
 		fmt.Fprintf(out, "moved %v deleted %d kept %d returning %d timeouts %d\n", st.DeadLettered, st.DeadDeleted, st.DeadKept, st.Returning, st.AckTimeouts)
@@ -279,6 +283,7 @@ func options(w words) Options {
 	return Options{
 		Window: w.num("window"), OutboxBytes: int64(w.num("outbox")), TopicBytes: int64(w.num("topic")),
 		BacklogMessages: w.num("backlog"), BacklogBytes: int64(w.num("octets")), MemoryBytes: int64(w.num("memory")),
+		MaxTemporaries: w.num("temporaries"), SharedTemporaries: w.named["temporaries-of"] == "user",
 		MaxDestinations: w.num("destinations"), NoAutoCreate: w.named["create"] == "false", TransactionActions: w.num("actions"),
 		MaxWindow: w.num("max-window"), MaxWindowBytes: int64(w.num("max-octets")), RetainedBytes: int64(w.num("retained")), DuplicateIDs: w.num("ids"), DuplicateBytes: int64(w.num("idbytes")), ExclusiveDurables: w.named["sharing"] == "exclusive",
 	}
@@ -398,14 +403,27 @@ func (c *client) subscriptionName(name string) SubscriptionName {
 
 var modes = map[string]AckMode{"": AckAuto, "auto": AckAuto, "client": AckClient, "individual": AckIndividual}
 
+// address reads a destination; /temp-queue/OWNER.NAME and /queue/temp.OWNER.NAME are temporary, where the owner is the number of a connection.
 func address(text string) Address {
+	for _, kind := range []Kind{Queue, Topic} {
+		for prefix, plain := range map[string]bool{"/temp-" + kind.String() + "/": false, "/" + kind.String() + "/temp.": true} {
+			if rest, ok := strings.CutPrefix(text, prefix); ok {
+				owner, name, _ := strings.Cut(rest, ".")
+				a := Address{Kind: kind, Name: name, Owner: Owner{Conn: must(strconv.ParseUint(owner, 36, 64)), Plain: plain}}
+				if plain {
+					a.Name = "temp." + rest
+				}
+				return a
+			}
+		}
+	}
 	if name, ok := strings.CutPrefix(text, "/topic/"); ok {
-		return Address{Topic, name}
+		return Address{Kind: Topic, Name: name}
 	}
 	if name, ok := strings.CutPrefix(text, "/dsub/"); ok {
-		return Address{Durable, name}
+		return Address{Kind: Durable, Name: name}
 	}
-	return Address{Queue, strings.TrimPrefix(text, "/queue/")}
+	return Address{Kind: Queue, Name: strings.TrimPrefix(text, "/queue/")}
 }
 
 func must[T any](v T, err error) T {

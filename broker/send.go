@@ -11,6 +11,13 @@ func (c *core) send(to Address, m *Message) *Error {
 		_, err := c.resolve(to)
 		return err
 	}
+	if to.IsTemporary() {
+		if c.isGone(to) {
+			c.stats.DroppedNoOwner++
+			return nil
+		}
+		m.Persistent = false // it does not outlive the program
+	}
 	if err := c.mayRetain(to, m); err != nil {
 		return err
 	}
@@ -29,7 +36,7 @@ func (c *core) send(to Address, m *Message) *Error {
 	if to.Kind == Topic {
 		c.stats.ReceivedTopic++
 		if m.DeliverAt == 0 && !m.ChosenID {
-			if d == nil && c.opt.NoAutoCreate {
+			if d == nil && c.opt.NoAutoCreate && !to.IsTemporary() {
 				_, err := c.resolve(to)
 				return err
 			}
@@ -151,6 +158,7 @@ func (c *core) enqueue(q *backlog, m *Message, seq store.Seq) {
 func (c *core) storeRef(q *backlog, e *entry) {
 	m := e.msg
 	e.flags |= entryStored
+	c.keep(q.dest)
 	delete(c.leftPlaces, q.key(e))
 	switch {
 	case m.owner != 0:

@@ -24,6 +24,8 @@ type Stats struct {
 	Cancelled                    uint64 // taken back before their time
 	StaleAcks                    uint64 // ACK or NACK of what is no longer pending
 	DroppedNoSubscriber          uint64 // sent to a topic nobody was subscribed to
+	DroppedNoOwner               uint64 // sent to a temporary destination whose session was over
+	TemporariesEnded             uint64 // temporary destinations that are gone
 	Blocked                      uint64 // SENDs that had to wait for a watermark or a slow consumer
 	Refused                      uint64 // of these, those that were refused in the end
 	OverQuota                    uint64 // SENDs and COMMITs refused for a quota
@@ -38,6 +40,7 @@ type Stats struct {
 	// Gauges.
 	Connections, Subscriptions, Destinations int
 	Durables                                 int // of the destinations, durable subscriptions
+	Temporaries                              int // of the destinations, temporary ones
 	Selectors                                int // distinct ones in use
 	Ready, Unacked, Scheduled                int64
 	DuplicateIDs                             int           // ids of messages in memory
@@ -76,6 +79,9 @@ func (c *core) takeStock() Stats {
 		s.Subscriptions += len(conn.subs)
 	}
 	for _, d := range c.dests {
+		if d.temp != nil {
+			s.Temporaries++
+		}
 		ready, unacked := d.depth()
 		s.Ready += ready
 		s.Unacked += unacked

@@ -33,7 +33,7 @@ func (o *stormOutbox) Put(outputs []Output) {
 			continue
 		}
 		o.since = o.b.core.stats.Fired
-		op := Op{Kind: OpSend, To: Address{Queue, "live"}, Message: newMessage("live"), WantReceipt: true, Receipt: fmt.Sprint(len(o.due))}
+		op := Op{Kind: OpSend, To: Address{Kind: Queue, Name: "live"}, Message: newMessage("live"), WantReceipt: true, Receipt: fmt.Sprint(len(o.due))}
 		if err := o.live.Submit(&Request{Ops: []Op{op}}); err != nil {
 			o.t.Error(err)
 		}
@@ -63,7 +63,7 @@ func TestManyDueAtOnce(t *testing.T) {
 			for range 1000 {
 				m := newMessage("m")
 				m.DeliverAt = start + int64(i*7919%spread)
-				ops = append(ops, Op{Kind: OpSend, To: Address{Queue, "q"}, Message: m})
+				ops = append(ops, Op{Kind: OpSend, To: Address{Kind: Queue, Name: "q"}, Message: m})
 				i++
 			}
 			sender.do(ops...)
@@ -80,7 +80,7 @@ func TestManyDueAtOnce(t *testing.T) {
 		if o.live, err = w.b.Attach(liveOutbox{o}, Client{}); err != nil {
 			t.Fatal(err)
 		}
-		if err := o.conn.Submit(&Request{Ops: []Op{{Kind: OpSubscribe, Subscribe: &SubscribeOp{ID: "s", From: Address{Queue, "q"}}}}}); err != nil {
+		if err := o.conn.Submit(&Request{Ops: []Op{{Kind: OpSubscribe, Subscribe: &SubscribeOp{ID: "s", From: Address{Kind: Queue, Name: "q"}}}}}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)

@@ -15,6 +15,9 @@ func (c *core) subscribe(conn *Conn, op *SubscribeOp) *Error {
 	if conn.subs[op.ID] != nil {
 		return &Error{Kind: KindDuplicate, Message: "subscription id " + quote(op.ID) + " is in use on this connection"}
 	}
+	if err := c.mayTake(conn, op.From); err != nil {
+		return err
+	}
 	program, err := c.compile(op.Selector)
 	if err != nil {
 		return err
@@ -65,6 +68,9 @@ func (c *core) subscribe(conn *Conn, op *SubscribeOp) *Error {
 // sourceOf returns the backlog that a SUBSCRIBE is to take from, and whether what fills that keeps the program.
 func (c *core) sourceOf(conn *Conn, op *SubscribeOp, program *selector.Program) (q *backlog, kept bool, err *Error) {
 	if op.Durable != (SubscriptionName{}) {
+		if op.From.IsTemporary() {
+			return nil, false, &Error{Kind: KindInvalid, Message: "durable subscription " + quote(op.Durable.String()) + " to " + quote(op.From.String()) + ", which is temporary"}
+		}
 		d, kept, err := c.takeUp(conn, op, program)
 		if err != nil {
 			return nil, false, err
@@ -153,6 +159,7 @@ func (c *core) endSubscription(s *subscription) {
 	c.release(s.program)
 	delete(s.conn.subs, s.op.ID)
 	q := s.q
+	c.abandoned(q.dest)
 	if s.browser != nil {
 		c.closeBrowser(q, s)
 		return
@@ -256,6 +263,7 @@ func (c *core) detach(conn *Conn) {
 		}
 	}
 	c.putBack(ds, why)
+	c.orphan(conn)
 	conn.txs, conn.index = nil, nil
 	conn.unwritten, conn.held = ring[unwritten]{}, ring[held]{}
 	clear(conn.numbers)

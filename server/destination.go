@@ -34,19 +34,8 @@ func newDestinations(queues, topics []string) *destinations {
 	for _, p := range d.prefixes {
 		forms = append(forms, p.text+"NAME")
 	}
-	d.accepted = strings.Join(append(forms, "NAME", durablePrefix+"NAME"), ", ")
+	d.accepted = strings.Join(append(forms, "NAME", durablePrefix+"NAME", "/temp-queue/NAME", "/temp-topic/NAME"), ", ")
 	return d
-}
-
-// notYet are the beginnings of destinations that have a meaning which is not there yet.
-// A queue of that name in their place would be a trap.
-var notYet = [...]struct{ prefix, what string }{
-	{"/temp-queue/", "temporary destinations"},
-	{"/temp-topic/", "temporary destinations"},
-	{"temp-queue://", "temporary destinations"},
-	{"temp-topic://", "temporary destinations"},
-	{"/remote-temp-queue/", "temporary destinations"},
-	{"/remote-temp-topic/", "temporary destinations"},
 }
 
 // durablePrefix is that of durable subscriptions as addresses.
@@ -57,14 +46,6 @@ const durablePrefix = "/dsub/"
 func (d *destinations) parse(text string) (broker.Address, *broker.Error) {
 	if text == "" {
 		return broker.Address{}, refusal(broker.KindDestination, "destination is empty")
-	}
-	for _, n := range notYet {
-		if strings.HasPrefix(text, n.prefix) {
-			if len(text) == len(n.prefix) {
-				return broker.Address{}, refusal(broker.KindDestination, "destination %s has no name", quote(text))
-			}
-			return broker.Address{}, unsupported(n.what, "destination", text)
-		}
 	}
 	if strings.Contains(text, ",") {
 		return broker.Address{}, unsupported("composite destinations", "destination", text)

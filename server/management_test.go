@@ -60,7 +60,7 @@ func TestCommandsThatCannotBeMeantAreRefused(t *testing.T) {
 		{"AMQ_SCHEDULER_ACTION:BROWSE\nreply-to:\n", []string{"reply-to", "empty"}},
 		{"AMQ_SCHEDULER_ACTION:BROWSE\nreply-to:/nowhere/x\n", []string{"reply-to", `"/nowhere/x"`}},
 		{"AMQ_SCHEDULER_ACTION:BROWSE\nreply-to:/topic/a.>\n", []string{"reply-to", "wildcard"}},
-		{"AMQ_SCHEDULER_ACTION:BROWSE\nreply-to:/temp-queue/x\n", []string{"reply-to", "/temp-queue/x", "not support"}},
+		{"AMQ_SCHEDULER_ACTION:BROWSE\nreply-to:/temp-queue/\n", []string{"reply-to", "/temp-queue/", "no name"}},
 		{"AMQ_SCHEDULER_ACTION:BROWSE\nreply-to:secret\n", []string{"reply-to", `"secret"`, "may not send"}},
 		{"AMQ_SCHEDULER_ACTION:REMOVE\n", []string{`"REMOVE"`, "scheduledJobId"}},
 		{"AMQ_SCHEDULER_ACTION:REMOVE\nscheduledJobId:\n", []string{`"REMOVE"`, "scheduledJobId"}},

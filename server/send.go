@@ -1,9 +1,7 @@
 package server
 
 import (
-	"bytes"
 	"strconv"
-	"strings"
 
 	"footfall/broker"
 	"footfall/frames"
@@ -20,6 +18,8 @@ type sendHeaders struct {
 	times *schedule.Request
 	// forwarded says that the SEND was to a delay queue, and goes on to another destination.
 	forwarded bool
+	// replyTo is what receivers see as reply-to in place of the sender's; empty for that.
+	replyTo string
 }
 
 // span is a run of header lines that are passed on.
@@ -37,6 +37,9 @@ func (s *session) send(f *frames.Frame) error {
 	}
 	t, err := s.sendTarget(f.Header, h.values[destinationHeader])
 	if err != nil {
+		return err
+	}
+	if err := s.rewriteReplyTo(f, &h); err != nil {
 		return err
 	}
 	switch t.role {
@@ -98,7 +101,7 @@ func (s *session) scan(block frames.Header, h *sendHeaders) error {
 		}
 		start = pos
 	}
-	return checkReplyTo(block, h.values[replyToHeader])
+	return nil
 }
 
 func (s *session) keep(from, to int) {
@@ -107,20 +110,6 @@ func (s *session) keep(from, to int) {
 		return
 	}
 	s.spans = append(s.spans, span{from, to})
-}
-
-// checkReplyTo refuses a temporary destination, which the broker would have to write anew.
-func checkReplyTo(block frames.Header, value []byte) error {
-	if !bytes.HasPrefix(bytes.TrimPrefix(value, []byte("/")), []byte("temp-")) {
-		return nil
-	}
-	text := block.Decode(value)
-	for _, n := range notYet {
-		if strings.HasPrefix(text, n.prefix) {
-			return unsupported(n.what, "reply-to", text)
-		}
-	}
-	return nil
 }
 
 // message makes the message that a SEND asks for. It copies header block and body, in one piece of
@@ -160,6 +149,9 @@ func (s *session) message(f *frames.Frame, h *sendHeaders, t *target) (*broker.M
 	}
 	if h.forwarded {
 		m.Header = without(m.Header, delayToHeader, schedule.HeaderDeliveryTime.String())
+	}
+	if h.replyTo != "" {
+		m.Header = withReplyTo(m.Header, h.replyTo)
 	}
 	return m, nil
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
@@ -56,7 +57,7 @@ type Server struct {
 // before Serve.
 func New[L Link](b Broker[L], o Options) *Server {
 	o = o.withDefaults()
-	return &Server{
+	s := &Server{
 		shared: sharedState{options: o, destinations: newDestinations(o.QueuePrefixes, o.TopicPrefixes)},
 		attach: func(out broker.Outbox, c broker.Client) (Link, error) {
 			link, err := b.Attach(out, c)
@@ -72,6 +73,8 @@ func New[L Link](b Broker[L], o Options) *Server {
 		closed:     make(chan struct{}),
 		idle:       make(chan struct{}),
 	}
+	_, _ = rand.Read(s.shared.secret[:]) // never fails
+	return s
 }
 
 // Serve accepts connections from l, which it closes at the end, and serves them as TCP connections. It returns

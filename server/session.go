@@ -45,18 +45,21 @@ type session struct {
 	txs     map[string]*transaction  // open, by id
 	lastTx  uint64
 	targets targets
-	spans   []span // scratch of send
+	replies map[broker.Address]replies // of temporary queues of its own
+	spans   []span                     // scratch of send
 }
 
 // sharedState is what sessions share. It never changes.
 type sharedState struct {
 	options      Options
 	destinations *destinations
+	secret       secret
 }
 
 // subscription is a live subscription, and the tag of its messages.
 type subscription struct {
-	text string // the destination text of SUBSCRIBE
+	text string         // the destination text of SUBSCRIBE
+	from broker.Address // what that means
 	rendering
 }
 

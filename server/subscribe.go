@@ -25,13 +25,6 @@ func (s *session) subscribe(f *frames.Frame) error {
 	if err != nil {
 		return err
 	}
-	if s.subs[key] != nil {
-		// STOMP 1.2 SUBSCRIBE: ids are unique within a connection.
-		return refusal(broker.KindDuplicate, "SUBSCRIBE with id %s, which is that of another subscription", quote(key))
-	}
-	if limit := s.shared.options.MaxSubscriptions; len(s.subs) >= limit {
-		return refusal(broker.KindLimit, "more than %d subscriptions on a connection (limits.subscriptions)", limit)
-	}
 	op := &broker.SubscribeOp{ID: key, Text: text, From: from}
 	op.Selector, _ = h.Get("selector")
 	if op.Mode, err = ackMode(f); err != nil {
@@ -60,29 +53,33 @@ func (s *session) subscribe(f *frames.Frame) error {
 	if timeout != nil {
 		op.AckTimeout = *timeout
 	}
-	sub := &subscription{text: text, rendering: newRendering(s.version, s.id, raw, shown, op.Mode)}
+	sub := &subscription{text: text, from: from, rendering: newRendering(s.version, s.id, raw, shown, op.Mode)}
 	sub.seq = seq
 	op.Tag = sub
-	if s.subs == nil {
-		s.subs = make(map[string]*subscription)
+	takes := s.isOwn(from) && op.Browse == nil
+	if takes {
+		s.endImplicit(from)
 	}
-	s.subs[key] = sub
-	s.ever = true
+	if err := s.register(f.Command, key, sub); err != nil {
+		return err
+	}
+	if takes {
+		s.takeReplies(from, "")
+	}
 	s.add(f, broker.Op{Kind: broker.OpSubscribe, Subscribe: op})
 	return nil
 }
 
 // source reads, checks and authorises the destination of a SUBSCRIBE.
 func (s *session) source(h frames.Header, text string) (broker.Address, error) {
-	from, bad := s.shared.destinations.parse(text)
+	from, bad := s.address(text)
 	if bad != nil {
 		return from, bad
 	}
-	from = s.ownAddress(from)
 	if from.Kind != broker.Durable && isWildcard(from.Name) {
 		return from, unsupported("wildcards", "destination", text)
 	}
-	if from.Kind == broker.Queue && isVirtualConsumer(from.Name) {
+	if from.Kind == broker.Queue && !from.IsTemporary() && isVirtualConsumer(from.Name) {
 		return from, unsupported("virtual topics", "destination", text)
 	}
 	return from, s.authorize(auth.Receive, from, text)
@@ -226,7 +223,7 @@ func (s *session) unsubscribe(f *frames.Frame) error {
 	if s.subs[key] == nil && !isDurable {
 		return refusal(broker.KindUnknownSub, "UNSUBSCRIBE with %s %s, which is no subscription of this connection", named, quote(key))
 	}
-	delete(s.subs, key)
+	s.unregister(key)
 	s.add(f, broker.Op{Kind: broker.OpUnsubscribe, Sub: key, Durable: durable})
 	return nil
 }

@@ -35,6 +35,8 @@ const (
 // roleOf tells what a SEND to a destination may mean.
 func (o *Options) roleOf(to broker.Address) role {
 	switch {
+	case to.IsTemporary():
+		return plain
 	case strings.EqualFold(to.Name, managementName):
 		return management // ActiveMQ looks at the name only, in any case
 	case to.Kind == broker.Queue && slices.Contains(o.DelayQueues, to.Name):
@@ -65,11 +67,10 @@ func (s *session) sendTarget(block frames.Header, raw []byte) (*target, error) {
 		return t, nil
 	}
 	text := block.Decode(raw)
-	address, bad := s.shared.destinations.parse(text)
+	address, bad := s.address(text)
 	if bad != nil {
 		return nil, bad
 	}
-	address = s.ownAddress(address)
 	if address.Kind != broker.Durable && isWildcard(address.Name) {
 		return nil, refusal(broker.KindDestination, "destination %s of SEND is a wildcard", quote(text))
 	}
@@ -93,7 +94,7 @@ func under(header string, err error) error {
 
 // authorize asks whether the user may do action to a destination.
 func (s *session) authorize(action auth.Action, to broker.Address, text string) error {
-	err := s.shared.options.Auth.Authorize(s.identity, action, to.Kind.String(), to.Name)
+	err := s.shared.options.Auth.Authorize(s.identity, action, to.Form(), to.Name)
 	if err == nil {
 		return nil
 	}

@@ -93,6 +93,7 @@ func (n *Node) open(p Program, commits *admin.Commits) (err error) {
 	bo := n.opt.Broker
 	bo.Log, bo.Fatal, bo.DiskFree, bo.Reclaim = p.Log, n.fatal, n.store.DiskFree, n.store.Reclaim
 	bo.NoAutoCreate = !n.opt.AutoCreate
+	bo.SharedTemporaries = n.opt.TemporarySharing == "user"
 	bo.ExclusiveDurables = n.opt.Sharing == "exclusive"
 	bo.Selectors.NoContent = !n.opt.ContentSelectors
 	if _, bo.Policies, err = n.opt.policies(); err != nil {
@@ -103,7 +104,7 @@ func (n *Node) open(p Program, commits *admin.Commits) (err error) {
 	n.broker = broker.New(n.store, bo)
 
 	vo := n.opt.Server
-	vo.Log, vo.Version = p.Log, p.Version
+	vo.Log, vo.Version, vo.HostID = p.Log, p.Version, n.store.Recovered().HostID
 	n.opt.Schedule.apply(&vo)
 	n.server = server.New(n.broker, vo)
 	return nil
