@@ -269,6 +269,9 @@ func (h *history) commit(t *rapid.T) {
 	if ok {
 		op.Tx = tx
 		c.commits[op.Receipt] = tx
+	} else {
+		c.lastTx++ // one that nothing was acknowledged in; without a number it would be a SEND
+		op.Tx = c.lastTx
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "messages") {
 		op.Sends = append(op.Sends, h.sendInCommit(t, c, op.Receipt))

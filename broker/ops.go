@@ -106,11 +106,18 @@ func (c *core) apply(conn *Conn, op *Op) *Error {
 // commitOp does the whole of a transaction or nothing of it. The parts are in one batch since
 // they are in one round.
 func (c *core) commitOp(conn *Conn, op *Op) *Error {
+	var retained int64
 	for i := range op.Sends {
 		send := &op.Sends[i]
 		send.Message.sender = conn.id
 		if err := c.mayUse(conn, send.To); err != nil {
 			return err
+		}
+		if send.To.Kind == Topic && send.Message.Retain == RetainSet {
+			retained += max(0, send.Message.Size()-c.dests[send.To].retains())
+		}
+		if c.retained+retained > c.opt.RetainedBytes && retained > 0 {
+			return tooMuchRetained(send.To)
 		}
 		if c.isGone(send.To) {
 			continue

@@ -59,7 +59,7 @@ func (c *core) proceed(conn *Conn, req *Request, from int) (at int, why *Error, 
 			return 0, nil, false // nothing counts after an ERROR or DISCONNECT
 		}
 		op := &req.Ops[i]
-		if conn.gone && op.Kind != OpSend && op.Kind != OpCancel && op.Kind != OpCancelAll {
+		if conn.gone && !op.sends() && op.Kind != OpCancel && op.Kind != OpCancelAll {
 			continue // what it was given is given back, so a COMMIT would not be whole
 		}
 		if why, wait := c.holdsUp(conn, op); wait {
@@ -79,7 +79,7 @@ func (c *core) overtake(conn *Conn, req *Request) {
 		switch {
 		case conn.parked.barrier:
 			return
-		case op.Kind == OpSend || op.Kind == OpReceipt:
+		case op.sends() || op.Kind == OpReceipt:
 			continue
 		case op.Kind != OpAck && op.Kind != OpNack || op.Tx != 0:
 			conn.parked.barrier = true

@@ -19,7 +19,7 @@ const (
 	OpNack
 	// OpRecover puts back what is unacknowledged of Sub, or of all subscriptions where Sub is empty. Of Nack only the delay counts.
 	OpRecover
-	// OpCommit does all of Sends and what was settled with Tx, in one atomic step.
+	// OpCommit does all of Sends and what was settled with Tx, in one atomic step; without a Tx it is one SEND to several destinations.
 	OpCommit
 	// OpAbort makes what was settled with Tx pending again.
 	OpAbort
@@ -68,6 +68,9 @@ type Op struct {
 
 	Err *Error
 }
+
+// sends tells whether op is a SEND, to one destination or to several.
+func (op *Op) sends() bool { return op.Kind == OpSend || op.Kind == OpCommit && op.Tx == 0 }
 
 // ScheduleOp is what the management of the schedule asks for.
 type ScheduleOp struct {

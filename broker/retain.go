@@ -17,6 +17,10 @@ func (c *core) mayRetain(a Address, m *Message) *Error {
 	if m.Retain != RetainSet || a.Kind != Topic || c.retained+m.Size()-c.dests[a].retains() <= c.opt.RetainedBytes {
 		return nil
 	}
+	return tooMuchRetained(a)
+}
+
+func tooMuchRetained(a Address) *Error {
 	return &Error{Kind: KindLimit, Message: "too much is retained to keep a message of " + a.String() + " for new subscribers (limits.retained-bytes)"}
 }
 

@@ -96,6 +96,9 @@ func (s *session) replyTo(f *frames.Frame, h *sendHeaders, action string) (broke
 	if err != nil {
 		return broker.Address{}, under("reply-to", err)
 	}
+	if t.parts != nil {
+		return broker.Address{}, refusal(broker.KindDestination, "reply-to: destination %s is composite", quote(t.text))
+	}
 	return t.address, nil
 }
 

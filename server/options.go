@@ -25,6 +25,8 @@ type Options struct {
 	MaxConnections int
 	// MaxSubscriptions bounds the live subscriptions of a connection: 10 000.
 	MaxSubscriptions int
+	// MaxParts bounds the parts of a composite destination: 32.
+	MaxParts int
 	// MaxTransactions bounds the open transactions of a connection: 64.
 	MaxTransactions int
 	// TransactionActions and TransactionBytes bound what one transaction holds: 100 000
@@ -103,6 +105,7 @@ func (o Options) withDefaults() Options {
 	def(&o.HostID, "footfall")
 	def(&o.MaxConnections, 20_000)
 	def(&o.MaxSubscriptions, 10_000)
+	def(&o.MaxParts, 32)
 	def(&o.MaxTransactions, 64)
 	def(&o.TransactionActions, 100_000)
 	def(&o.TransactionBytes, 256<<20)

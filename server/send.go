@@ -61,6 +61,9 @@ func (s *session) send(f *frames.Frame) error {
 	if m.Plan != nil {
 		size += planBytes
 	}
+	if t.parts != nil {
+		return s.sendAll(f, &h, t, m, size)
+	}
 	if id := h.values[transactionHeader]; id != nil {
 		if err := s.sendInTransaction(f, id, op, size); err != nil {
 			return err

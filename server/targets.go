@@ -16,11 +16,15 @@ const (
 	maxTargetBytes = 64 << 10
 )
 
+// partBytes is about what a part of a composite destination takes in memory, without its texts.
+const partBytes = 128
+
 // target is a destination that a session may send to.
 type target struct {
 	text    string // as the client wrote it, decoded
 	address broker.Address
 	role    role
+	parts   []*target // of a composite destination, which has no address and no role; else nil
 }
 
 // role says what a SEND to a destination may mean beside storing it.
@@ -54,6 +58,9 @@ type targets struct {
 
 func (t *targets) add(raw []byte, to *target) {
 	size := len(raw) + len(to.text)
+	for _, part := range to.parts {
+		size += partBytes + len(part.text)
+	}
 	if t.byText == nil || len(t.byText) >= maxTargets || t.bytes+size > maxTargetBytes {
 		*t = targets{byText: make(map[string]*target)}
 	}
@@ -67,17 +74,14 @@ func (s *session) sendTarget(block frames.Header, raw []byte) (*target, error) {
 		return t, nil
 	}
 	text := block.Decode(raw)
-	address, bad := s.address(text)
-	if bad != nil {
-		return nil, bad
+	read := s.plainTarget
+	if isComposite(text) {
+		read = s.compositeTarget
 	}
-	if address.Kind != broker.Durable && isWildcard(address.Name) {
-		return nil, refusal(broker.KindDestination, "destination %s of SEND is a wildcard", quote(text))
-	}
-	if err := s.authorize(auth.Send, address, text); err != nil {
+	t, err := read(text)
+	if err != nil {
 		return nil, err
 	}
-	t := &target{text, address, s.shared.options.roleOf(address)}
 	s.targets.add(raw, t)
 	return t, nil
 }
