@@ -25,6 +25,7 @@ import (
 // everything is let come to rest, and what the clients got is the output. The commands:
 //
 //	new [limit=value ...]                            a fresh broker; see options. A line "match setting=value ..." for each policy
+//	policies                                         others from now on, as in new
 //	connect c ... [user= client=], disconnect c [receipt=r], vanish c    sessions; vanish is a lost connection
 //	sub c key dest [mode= window= octets=]           mode: auto, client or individual; see scriptRedelivery; timeout=
 //	    [durable=name shared=name nolocal=true selector=word] [where=selector to the end of the line]
@@ -219,6 +220,8 @@ func (s *script) manage(cmd string, c *client, w words, input string, out *strin
 		opt := options(w)
 		opt.Policies = scriptPolicies(input)
 		s.w = newWorld(s.t, opt)
+	case "policies":
+		s.w.b.SetPolicies(context.Background(), scriptPolicies(input))
 	case "connect":
 		for _, name := range w.args {
 			s.w.connectAs(name, Client{Remote: name, User: w.named["user"], ClientID: w.named["client"]})
