@@ -49,6 +49,8 @@ type Options struct {
 	// Unready tells why the process is not to be sent work, in a few words each, empty when it
 	// is: never.
 	Unready func() []string
+	// Reload reads the settings again: it cannot be done. An error is about the settings, and leaves all as it was.
+	Reload func(context.Context) (Reloaded, error)
 	// Version and Revision are those of the program, Started is when it began.
 	Version, Revision string
 	Started           time.Time

@@ -81,6 +81,7 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("POST /api/v1/dlq/purge", s.onSchedule(diskPatience, s.purgeDead))
 	mux.HandleFunc("GET /api/v1/subscriptions", s.listSubscriptions)
 	mux.HandleFunc(subscriptionPrefix, s.subscription)
+	mux.HandleFunc("POST /api/v1/reload", s.reload)
 	mux.HandleFunc("GET /{$}", s.index)
 	return s.secured(http.NewCrossOriginProtection().Handler(mux))
 }
@@ -128,6 +129,7 @@ func (s *Server) index(w http.ResponseWriter, _ *http.Request) {
 		"/metrics               metrics in the format of Prometheus\n" +
 		"/api/v1/overview       what the broker holds and did\n" +
 		"/api/v1/destinations   queues and topics; offset, limit\n" +
+		"/api/v1/reload         POST: reads the list of destinations in the settings again\n" +
 		"/api/v1/scheduled      what waits for its time; destination, id, from, until, limit, cursor, body\n" +
 		"/api/v1/dlq            queues of dead letters; messages in them at /api/v1/dlq/messages; queue, id, origin, reason, limit, cursor, body\n" +
 		"/api/v1/subscriptions  durable subscriptions; topic, limit, cursor\n"))

@@ -21,34 +21,37 @@ func newServe(w *world) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Start a broker",
-		Long: "Start a broker and run it until SIGTERM or SIGINT, which ends it in good order; a second one ends it at once. " +
+		Long: "Start a broker and run it until SIGTERM or SIGINT, which ends it in good order; a second one ends it at once. SIGHUP has it read its list of destinations again. " +
 			"All settings: footfall config print.",
 		Example: `  footfall serve
   footfall serve --data /var/lib/footfall --stomp :61613 --set limits.body=16MiB`,
 		Args: cobra.NoArgs,
 	}
 	var o node.Options
-	load := settingFlags(w, cmd, &o)
+	read := settingReader(w, cmd)
 	cmd.RunE = ran(func(cmd *cobra.Command, _ []string) error {
-		if _, err := load(); err != nil {
+		values, err := read(node.Settings(&o))
+		if err != nil {
 			return err
 		}
-		return serve(cmd.Context(), o, w)
+		return serve(cmd.Context(), o, w, newReloader(read, values))
 	})
 	return cmd
 }
 
 // serve runs a broker until ctx ends or something fails.
-func serve(ctx context.Context, o node.Options, w *world) error {
+func serve(ctx context.Context, o node.Options, w *world, r *reloader) error {
 	log, err := logger(w.stderr, o.LogLevel, o.LogFormat)
 	if err != nil {
 		return err
 	}
 	b := thisBuild()
-	n, err := node.Start(o, node.Program{Version: b.Version, Revision: b.Revision, Log: log, Getenv: w.getenv})
+	n, err := node.Start(o, node.Program{Version: b.Version, Revision: b.Revision, Log: log, Getenv: w.getenv, Reload: r.reload})
 	if err != nil {
 		return err
 	}
+	r.runs(n)
+	defer r.onSignal(ctx, log)()
 	if o.LogFormat == "json" {
 		announce(log, n, &o, b)
 	} else {

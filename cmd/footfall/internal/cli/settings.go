@@ -26,7 +26,13 @@ func otherVariables() []string {
 // settingFlags gives cmd the flags of the settings that have one, and --config and --set,
 // and returns what loads all settings into options.
 func settingFlags(w *world, cmd *cobra.Command, o *node.Options) (load func() ([]config.Value, error)) {
-	settings := node.Settings(o)
+	read := settingReader(w, cmd)
+	return func() ([]config.Value, error) { return read(node.Settings(o)) }
+}
+
+// settingReader gives cmd the same flags, and returns what loads a list of settings, again and again.
+func settingReader(w *world, cmd *cobra.Command) (read func([]config.Setting) ([]config.Value, error)) {
+	settings := node.Settings(new(node.Options))
 	var file string
 	var assignments []string
 	given := map[string]*[]string{}
@@ -39,7 +45,7 @@ func settingFlags(w *world, cmd *cobra.Command, o *node.Options) (load func() ([
 		given[s.Name] = cmd.Flags().StringArray(s.Flag, nil, fmt.Sprintf("%s; default %s (setting %s)", s.Form(), s.Default, s.Name))
 	}
 	cmd.Flags().StringArrayVar(&assignments, "set", nil, "any other setting, as NAME=VALUE; may be repeated")
-	return func() ([]config.Value, error) {
+	return func(settings []config.Setting) ([]config.Value, error) {
 		flags := map[string]config.Given{}
 		for i := range settings {
 			s := &settings[i]
@@ -57,9 +63,10 @@ func settingFlags(w *world, cmd *cobra.Command, o *node.Options) (load func() ([
 			}
 			flags[name] = config.Given{Text: value, At: "flag --set"}
 		}
-		if file == "" {
-			file = w.getenv(envConfig)
+		from := file
+		if from == "" {
+			from = w.getenv(envConfig)
 		}
-		return config.Load(settings, config.Sources{Flags: flags, Env: w.env, File: file, Known: otherVariables()})
+		return config.Load(settings, config.Sources{Flags: flags, Env: w.env, File: from, Known: otherVariables()})
 	}
 }

@@ -1,9 +1,11 @@
 package node
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
+	"footfall/admin"
 	"footfall/broker"
 	"footfall/cmd/footfall/internal/config"
 	"footfall/server"
@@ -54,6 +56,8 @@ type Program struct {
 	Version, Revision string
 	// Log takes what is told while the node runs.
 	Log *slog.Logger
+	// Reload is that of admin.Options.
+	Reload func(context.Context) (admin.Reloaded, error)
 	// Getenv looks up GOGC and GOMEMLIMIT, which count where the settings are auto.
 	Getenv func(string) string
 }

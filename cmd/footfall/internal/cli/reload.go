@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+
+	"footfall/admin"
+	"footfall/cmd/footfall/internal/config"
+	"footfall/cmd/footfall/internal/node"
+	"github.com/spf13/cobra"
+)
+
+// reloadable begins the names of the settings that count without a restart.
+const reloadable = "destinations"
+
+// reloader reads the settings of a broker again while it runs.
+type reloader struct {
+	read  func([]config.Setting) ([]config.Value, error)
+	start map[string]string // by name, what it was started with
+
+	mu   sync.Mutex // one at a time
+	node *node.Node // nil until it runs
+}
+
+// newReloader returns one for a broker that is started with values.
+func newReloader(read func([]config.Setting) ([]config.Value, error), values []config.Value) *reloader {
+	start := map[string]string{}
+	for _, v := range values {
+		start[v.Name] = v.Text()
+	}
+	return &reloader{read: read, start: start}
+}
+
+// reload has the list of destinations count as it is written now. An error refuses all of it.
+func (r *reloader) reload(ctx context.Context) (admin.Reloaded, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.node == nil {
+		return admin.Reloaded{}, errors.New("the broker is starting")
+	}
+	var o node.Options
+	values, err := r.read(node.Settings(&o))
+	if err != nil {
+		return admin.Reloaded{}, err
+	}
+	if err := r.node.SetDestinations(ctx, &o); err != nil {
+		return admin.Reloaded{}, err
+	}
+	done := admin.Reloaded{Destinations: len(o.Destinations), Restart: []string{}}
+	for _, v := range values {
+		if !strings.HasPrefix(v.Name, reloadable) && v.Text() != r.start[v.Name] {
+			done.Restart = append(done.Restart, v.Name)
+		}
+	}
+	return done, nil
+}
+
+// runs tells that the node can take settings from now on.
+func (r *reloader) runs(n *node.Node) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.node = n
+}
+
+// onSignal reloads at each SIGHUP, and tells the log what came of it, until stop is called.
+func (r *reloader) onSignal(ctx context.Context, log *slog.Logger) (stop func()) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGHUP)
+	var listening sync.WaitGroup
+	listening.Go(func() { r.listen(ctx, signals, log) })
+	return func() {
+		signal.Stop(signals)
+		close(signals)
+		listening.Wait()
+	}
+}
+
+func (r *reloader) listen(ctx context.Context, signals <-chan os.Signal, log *slog.Logger) {
+	for range signals {
+		done, err := r.reload(ctx)
+		if err != nil {
+			log.Error("settings not reloaded: all is as before", "error", err)
+			continue
+		}
+		log.Info("settings reloaded", "destinations", done.Destinations, "need-restart", done.Restart)
+	}
+}
+
+func newReload(w *world) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "reload",
+		Short: "Have a broker read the list of destinations in its settings again",
+		Long: "Have a broker that runs read its settings again, from where it read them at its start, as SIGHUP does. The list of destinations counts at once, all of it; " +
+			"other settings that changed are named and need a restart. When something is wrong all stays as it was, and exit code 2 tells so.",
+		Example: "  footfall config check footfall.yaml && footfall reload\n  footfall reload --admin 127.0.0.1:8161 -o json",
+		Args:    cobra.NoArgs,
+	}
+	output := outputFlag(cmd)
+	server := adminFlags(w, cmd)
+	cmd.RunE = ran(func(cmd *cobra.Command, _ []string) error {
+		var done admin.Reloaded
+		if err := server.ask(cmd.Context(), http.MethodPost, "/api/v1/reload", nil, nil, &done); err != nil {
+			return err
+		}
+		if *output == formatJSON {
+			return printJSON(w.stdout, done)
+		}
+		text := fmt.Sprintf("reloaded: %d entries of destinations count now\n", done.Destinations)
+		if len(done.Restart) > 0 {
+			text += "changed, and in need of a restart: " + escaped(strings.Join(done.Restart, ", ")) + "\n"
+		}
+		_, err := fmt.Fprint(w.stdout, text)
+		return err
+	})
+	return cmd
+}
