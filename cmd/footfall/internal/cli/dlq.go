@@ -145,7 +145,7 @@ func deadItems(cmd *cobra.Command, admin *adminServer, values url.Values, limit 
 	items = []json.RawMessage{}
 	for {
 		values.Set("limit", strconv.Itoa(min(limit-len(items), 1000)))
-		var page waitingPage
+		var page listPage
 		if err := admin.ask(cmd.Context(), http.MethodGet, dlqPath+"/messages", values, nil, &page); err != nil {
 			return nil, false, err
 		}

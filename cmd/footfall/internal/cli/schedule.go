@@ -2,7 +2,6 @@ package cli
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -58,29 +57,6 @@ type waiting struct {
 	Base64     []byte `json:"body_base64"`
 }
 
-// waitingPage is a page of them, as it came and as it is understood.
-type waitingPage struct {
-	Items []json.RawMessage `json:"items"`
-	Next  string            `json:"next,omitempty"`
-}
-
-func (p *waitingPage) read() ([]waiting, error) {
-	list := make([]waiting, len(p.Items))
-	for i, item := range p.Items {
-		if err := json.Unmarshal(item, &list[i]); err != nil {
-			return nil, err
-		}
-	}
-	return list, nil
-}
-
-// listed is the output of schedule list as JSON.
-type listed struct {
-	Items []json.RawMessage `json:"items"`
-	// More says that there are more than --limit.
-	More bool `json:"more"`
-}
-
 func newScheduleList(w *world) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
@@ -88,10 +64,9 @@ func newScheduleList(w *world) *cobra.Command {
 		Example: "  footfall schedule list\n  footfall schedule list --destination /queue/orders --until 2026-12-31T23:59:59Z -o json",
 		Args:    cobra.NoArgs,
 	}
-	output := outputFlag(cmd)
+	list := listFlags(cmd, 100)
 	admin := adminFlags(w, cmd)
 	flags := cmd.Flags()
-	limit := flags.Int("limit", 100, "list so many at most")
 	query := map[string]*string{
 		"destination": flags.String("destination", "", "of this destination only: /queue/NAME or /topic/NAME"),
 		"id":          flags.String("id", "", "of this id only"),
@@ -99,44 +74,13 @@ func newScheduleList(w *world) *cobra.Command {
 		"until":       flags.String("until", "", "due at this time or earlier"),
 	}
 	cmd.RunE = ran(func(cmd *cobra.Command, _ []string) error {
-		if *limit < 1 || *limit > 10_000_000 {
-			return usage(errors.New("flag --limit: must be 1 to 10000000"))
-		}
 		values := url.Values{}
 		for name, text := range query {
 			if flags.Changed(name) {
 				values.Set(name, *text)
 			}
 		}
-		table := newWaitingTable(w.stdout)
-		all := listed{Items: []json.RawMessage{}}
-		for count := 0; ; {
-			values.Set("limit", strconv.Itoa(min(*limit-count, 1000)))
-			var page waitingPage
-			if err := admin.ask(cmd.Context(), http.MethodGet, scheduledPath, values, nil, &page); err != nil {
-				return err
-			}
-			count += len(page.Items)
-			if *output == formatJSON {
-				all.Items = append(all.Items, page.Items...)
-			} else if err := table.add(&page); err != nil {
-				return err
-			}
-			if all.More = page.Next != ""; !all.More || count >= *limit {
-				break
-			}
-			values.Set("cursor", page.Next)
-		}
-		if *output == formatJSON {
-			return printJSON(w.stdout, all)
-		}
-		if err := table.Flush(); err != nil {
-			return err
-		}
-		if all.More {
-			fmt.Fprintf(w.stderr, "there may be more; --limit is %d\n", *limit)
-		}
-		return nil
+		return list.print(cmd.Context(), w, admin, scheduledPath, values, newWaitingTable(w.stdout), "there may be more")
 	})
 	return cmd
 }
@@ -150,18 +94,13 @@ func newWaitingTable(out io.Writer) waitingTable {
 	return t
 }
 
-func (t waitingTable) add(page *waitingPage) error {
-	list, err := page.read()
-	if err != nil {
+func (t waitingTable) add(item json.RawMessage) error {
+	var m waiting
+	if err := json.Unmarshal(item, &m); err != nil {
 		return err
 	}
-	for i := range list {
-		m := &list[i]
-		if _, err := fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\n", stamp(m.DeliverAt), escaped(m.ID), escaped(m.Destination), m.BodyBytes, escaped(m.repeats())); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\n", stamp(m.DeliverAt), escaped(m.ID), escaped(m.Destination), m.BodyBytes, escaped(m.repeats()))
+	return err
 }
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
@@ -197,22 +136,22 @@ func newScheduleShow(w *world) *cobra.Command {
 	body := cmd.Flags().Int("body", 4096, "octets of the body to show, at most 65536")
 	cmd.RunE = ran(func(cmd *cobra.Command, args []string) error {
 		values := url.Values{"body": {strconv.Itoa(*body)}}
-		var page waitingPage
+		var page listPage
 		if err := admin.ask(cmd.Context(), http.MethodGet, idPath(args[0]), values, nil, &page); err != nil {
 			return err
 		}
 		if *output == formatJSON {
 			return printJSON(w.stdout, listed{Items: page.Items, More: page.Next != ""})
 		}
-		list, err := page.read()
-		if err != nil {
-			return err
-		}
-		for i := range list {
+		for i, item := range page.Items {
 			if i > 0 {
 				fmt.Fprintln(w.stdout)
 			}
-			if err := list[i].print(w.stdout, *body > 0); err != nil {
+			var m waiting
+			if err := json.Unmarshal(item, &m); err != nil {
+				return err
+			}
+			if err := m.print(w.stdout, *body > 0); err != nil {
 				return err
 			}
 		}

@@ -65,14 +65,14 @@ func newScheduleCancel(w *world) *cobra.Command {
 func preview(ctx context.Context, w *world, admin *adminServer, ids []string, output format, out io.Writer) error {
 	table := newWaitingTable(out)
 	err := eachID(ids, func(id string) error {
-		var page waitingPage
+		var page listPage
 		if err := admin.ask(ctx, http.MethodGet, idPath(id), url.Values{"body": {"0"}, "limit": {"1000"}}, nil, &page); err != nil {
 			return err
 		}
 		if output == formatJSON {
 			return printJSONLine(w.stdout, listed{Items: page.Items, More: page.Next != ""})
 		}
-		return table.add(&page)
+		return addAll(table, page.Items)
 	})
 	if output == formatJSON {
 		return err

@@ -49,47 +49,15 @@ func newSubList(w *world) *cobra.Command {
 		Example: "  footfall sub list\n  footfall sub list --topic /topic/prices -o json",
 		Args:    cobra.NoArgs,
 	}
-	output := outputFlag(cmd)
+	list := listFlags(cmd, 1000)
 	admin := adminFlags(w, cmd)
-	limit := cmd.Flags().Int("limit", 1000, "list so many at most")
 	topic := cmd.Flags().String("topic", "", "to this topic only: /topic/NAME")
 	cmd.RunE = ran(func(cmd *cobra.Command, _ []string) error {
-		if *limit < 1 || *limit > 10_000_000 {
-			return usage(errors.New("flag --limit: must be 1 to 10000000"))
-		}
 		values := url.Values{}
 		if *topic != "" {
 			values.Set("topic", *topic)
 		}
-		table := newSubTable(w.stdout)
-		all := listed{Items: []json.RawMessage{}}
-		for count := 0; ; {
-			values.Set("limit", strconv.Itoa(min(*limit-count, 1000)))
-			var page waitingPage
-			if err := admin.ask(cmd.Context(), http.MethodGet, subscriptionsPath, values, nil, &page); err != nil {
-				return err
-			}
-			count += len(page.Items)
-			if *output == formatJSON {
-				all.Items = append(all.Items, page.Items...)
-			} else if err := table.addAll(page.Items); err != nil {
-				return err
-			}
-			if all.More = page.Next != ""; !all.More || count >= *limit {
-				break
-			}
-			values.Set("cursor", page.Next)
-		}
-		if *output == formatJSON {
-			return printJSON(w.stdout, all)
-		}
-		if err := table.Flush(); err != nil {
-			return err
-		}
-		if all.More {
-			fmt.Fprintf(w.stderr, "there are more; --limit is %d\n", *limit)
-		}
-		return nil
+		return list.print(cmd.Context(), w, admin, subscriptionsPath, values, newSubTable(w.stdout), "there are more")
 	})
 	return cmd
 }
@@ -103,20 +71,11 @@ func newSubTable(out io.Writer) subTable {
 	return t
 }
 
-func (t subTable) addAll(items []json.RawMessage) error {
-	for _, item := range items {
-		var s durableSub
-		if err := json.Unmarshal(item, &s); err != nil {
-			return err
-		}
-		if err := t.add(&s); err != nil {
-			return err
-		}
+func (t subTable) add(item json.RawMessage) error {
+	var s durableSub
+	if err := json.Unmarshal(item, &s); err != nil {
+		return err
 	}
-	return nil
-}
-
-func (t subTable) add(s *durableSub) error {
 	_, err := fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d\t%d\t%s\n", escaped(s.ID), escaped(s.Topic), s.Ready, s.Unacked, s.Bytes, len(s.Consumers), escaped(s.Selector))
 	return err
 }
@@ -235,7 +194,7 @@ func subPreview(ctx context.Context, admin *adminServer, ids []string, output fo
 		if output == formatJSON {
 			return printJSONLine(out, raw)
 		}
-		return table.addAll([]json.RawMessage{raw})
+		return table.add(raw)
 	})
 	if output == formatJSON {
 		return err
