@@ -54,14 +54,15 @@ type deadLetter struct {
 
 // deadChange is the document of a retry or a purge: of one dead letter, of those of an origin or a reason, or of all.
 type deadChange struct {
-	Queue  string `json:"queue"`
-	ID     string `json:"id"`
-	Origin string `json:"origin"`
-	Reason string `json:"reason"`
-	All    bool   `json:"all"`
-	To     string `json:"to"`
-	Limit  int    `json:"limit"`
-	Cursor string `json:"cursor"`
+	Queue    string `json:"queue"`
+	ID       string `json:"id"`
+	Origin   string `json:"origin"`
+	Reason   string `json:"reason"`
+	Selector string `json:"selector"`
+	All      bool   `json:"all"`
+	To       string `json:"to"`
+	Limit    int    `json:"limit"`
+	Cursor   string `json:"cursor"`
 }
 
 // deadChanged is the answer. What it counts is on disk.
@@ -141,6 +142,8 @@ func deadQuery(query url.Values) (q broker.DeadQuery, err error) {
 			q.Origin = text
 		case "reason":
 			q.Reason = text
+		case "selector":
+			q.Selector = text
 		case "cursor":
 			q.After = text
 		case "limit":
@@ -188,11 +191,11 @@ func (s *Server) changeDead(w http.ResponseWriter, r *http.Request, done string,
 		refuse(w, status, err.Error())
 		return
 	}
-	if c.Queue == "" || c.All == (c.ID != "" || c.Origin != "" || c.Reason != "") {
-		refuse(w, http.StatusBadRequest, "the body needs a queue, and either an id, an origin or a reason, or all")
+	if c.Queue == "" || c.All == (c.ID != "" || c.Origin != "" || c.Reason != "" || c.Selector != "") {
+		refuse(w, http.StatusBadRequest, "the body needs a queue, and either an id, an origin, a reason or a selector, or all")
 		return
 	}
-	q := broker.DeadQuery{Queue: c.Queue, DeadFilter: broker.DeadFilter{ID: c.ID, Origin: c.Origin, Reason: c.Reason}, After: c.Cursor, Limit: c.Limit}
+	q := broker.DeadQuery{Queue: c.Queue, DeadFilter: broker.DeadFilter{ID: c.ID, Origin: c.Origin, Reason: c.Reason, Selector: c.Selector}, After: c.Cursor, Limit: c.Limit}
 	changed, err := do(&c, q)
 	switch {
 	case err != nil:

@@ -190,7 +190,7 @@ func (c *core) looseBetween(q *backlog, b *browser, from, to place) {
 			if to.less(at) {
 				break
 			}
-			if !e.stored() && !at.less(from) && e.seq >= b.first && e.seq <= b.last && (b.s.program == nil || c.sees(q, b.s, e)) {
+			if !e.stored() && !at.less(from) && e.seq >= b.first && e.seq <= b.last && (b.s.program == nil || c.matches(q, b.s.program, e)) {
 				b.page = append(b.page, *e)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"footfall/frames"
+	"footfall/selector"
 	"footfall/store"
 )
 
@@ -28,6 +29,8 @@ type DeadFilter struct {
 	ID     string // of one dead letter
 	Origin string // its original-destination
 	Reason string // its dead-letter-reason
+	// Selector says which are wanted, in the language of package selector.
+	Selector string
 }
 
 // MaxDead is the greatest number of dead letters that one request looks at.
@@ -142,7 +145,13 @@ func (b *Broker) deadPage(ctx context.Context, queue string, f DeadFilter, after
 			answer(deadAnswer{err: &Error{Kind: KindDestination, Message: "there is no queue " + quote(queue)}})
 			return
 		}
+		var bad *Error
+		if w.program, bad = c.compile(f.Selector); bad != nil {
+			answer(deadAnswer{err: bad})
+			return
+		}
 		w.read(c, d.queue, func(p deadAnswer) {
+			c.release(w.program)
 			p.list = act(c, d.queue, p.list)
 			c.onDisk(func() { answer(p) })
 		})
@@ -156,8 +165,10 @@ func (b *Broker) deadPage(ctx context.Context, queue string, f DeadFilter, after
 // deadWalk is a page that is being looked at.
 type deadWalk struct {
 	filter DeadFilter
-	from   place
-	limit  int
+	// program is that of its selector, nil for none.
+	program *selector.Program
+	from    place
+	limit   int
 }
 
 // read looks at what is in the store, and then at what is in memory only. What happens to places meanwhile is kept in c.leftPlaces.
@@ -221,19 +232,21 @@ func (w *deadWalk) merge(c *core, q *backlog, read []entry, more bool) (p deadAn
 		next, more = placeOf(&all[w.limit].entry), true
 		all = all[:w.limit]
 	}
-	p.list = slices.DeleteFunc(all, func(e deadEntry) bool { return !w.filter.fits(&e.entry) })
+	p.list = slices.DeleteFunc(all, func(e deadEntry) bool { return !w.fits(c, q, &e.entry) })
 	if more && w.filter.ID == "" {
 		p.next = deadID(next)
 	}
 	return p
 }
 
-func (f *DeadFilter) fits(e *entry) bool {
+func (w *deadWalk) fits(c *core, q *backlog, e *entry) bool {
+	f := &w.filter
 	has := func(name, want string) bool {
 		got, _ := e.msg.Header.Get(name)
 		return want == "" || got == want
 	}
-	return (f.ID == "" || f.ID == deadID(placeOf(e))) && has("original-destination", f.Origin) && has("dead-letter-reason", f.Reason)
+	return (f.ID == "" || f.ID == deadID(placeOf(e))) && has("original-destination", f.Origin) && has("dead-letter-reason", f.Reason) &&
+		(w.program == nil || c.matches(q, w.program, e))
 }
 
 // deadID is the id of a place in a queue: priority and number.

@@ -80,6 +80,13 @@ func TestDeadLettersAreListedSentBackAndDeleted(t *testing.T) {
 			if names, _ := w.dead(t, DeadQuery{Queue: "DLQ.q", DeadFilter: DeadFilter{Reason: "redelivery-limit"}, BodyBytes: 10}); !slices.Equal(names, []string{"p"}) {
 				t.Fatalf("by reason: %v", names)
 			}
+			chosen := DeadFilter{Selector: `"dead-letter-reason" LIKE 'redelivery%' AND "dead-letter-count" = 1`}
+			if names, _ := w.dead(t, DeadQuery{Queue: "DLQ.q", DeadFilter: chosen, BodyBytes: 10}); !slices.Equal(names, []string{"p"}) {
+				t.Fatalf("by selector: %v", names)
+			}
+			if _, err := w.b.PurgeDead(t.Context(), DeadQuery{Queue: "DLQ.q", DeadFilter: DeadFilter{Selector: "a ="}}); err == nil {
+				t.Fatal("a selector that is none was taken")
+			}
 			// One back to its origin, where its consumer has it again.
 			back, err := w.b.RetryDead(t.Context(), DeadQuery{Queue: "DLQ.q", DeadFilter: DeadFilter{ID: list[1].ID}}, nil)
 			if err != nil || back.Changed != 1 || back.Next != "" {

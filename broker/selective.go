@@ -111,7 +111,7 @@ func (c *core) groupAllows(q *backlog, m *Message, s *subscription) bool {
 		return false
 	case g.owner.ended:
 		return true
-	case g.owner.lens != nil && !c.sees(q, g.owner, &entry{msg: m}):
+	case g.owner.lens != nil && !c.matches(q, g.owner.program, &entry{msg: m}):
 		return true
 	case !g.owner.open(c) && !c.now.Before(g.owner.moved.Add(c.opt.GroupPatience)):
 		return true
@@ -120,10 +120,10 @@ func (c *core) groupAllows(q *backlog, m *Message, s *subscription) bool {
 	return false
 }
 
-// sees tells whether the selector of s wants e.
-func (c *core) sees(q *backlog, s *subscription, e *entry) bool {
+// matches tells whether a selector wants e.
+func (c *core) matches(q *backlog, p *selector.Program, e *entry) bool {
 	c.look(q, e)
-	return s.program.Match(&c.probe)
+	return p.Match(&c.probe)
 }
 
 // sightShowable is showable for what a lens found.
@@ -174,7 +174,7 @@ func (c *core) lookOn(q *backlog, l *lens) {
 			}
 			e := r.at(i)
 			l.scanned = placeOf(e)
-			if c.look(q, e); l.program.Match(&c.probe) {
+			if c.matches(q, l.program, e) {
 				if c.sight(q, l, e, 0); l.scanned.less(placeOf(e)) {
 					return // there is no room for it
 				}

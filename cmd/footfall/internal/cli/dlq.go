@@ -80,12 +80,13 @@ func newDLQList(w *world) *cobra.Command {
 func queueName(text string) string { return strings.TrimPrefix(text, "/queue/") }
 
 // deadFilter are the flags that narrow a list of dead letters down.
-type deadFilter struct{ origin, reason *string }
+type deadFilter struct{ origin, reason, selector *string }
 
 func deadFlags(cmd *cobra.Command) deadFilter {
 	return deadFilter{
-		origin: cmd.Flags().String("origin", "", "only those that died at this destination: /queue/NAME or /topic/NAME"),
-		reason: cmd.Flags().String("reason", "", "only those of this reason: redelivery-limit, rejected, expired"),
+		origin:   cmd.Flags().String("origin", "", "only those that died at this destination: /queue/NAME or /topic/NAME"),
+		reason:   cmd.Flags().String("reason", "", "only those of this reason: redelivery-limit, rejected, expired, overflow"),
+		selector: cmd.Flags().String("selector", "", "only those that this JMS message selector wants"),
 	}
 }
 
@@ -137,6 +138,9 @@ func (f deadFilter) add(values url.Values) {
 	}
 	if *f.reason != "" {
 		values.Set("reason", *f.reason)
+	}
+	if *f.selector != "" {
+		values.Set("selector", *f.selector)
 	}
 }
 

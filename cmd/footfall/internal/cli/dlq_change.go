@@ -13,14 +13,15 @@ import (
 
 // deadChange is what the admin server is asked to do.
 type deadChange struct {
-	Queue  string `json:"queue"`
-	ID     string `json:"id,omitempty"`
-	Origin string `json:"origin,omitempty"`
-	Reason string `json:"reason,omitempty"`
-	All    bool   `json:"all,omitempty"`
-	To     string `json:"to,omitempty"`
-	Limit  int    `json:"limit"`
-	Cursor string `json:"cursor,omitempty"`
+	Queue    string `json:"queue"`
+	ID       string `json:"id,omitempty"`
+	Origin   string `json:"origin,omitempty"`
+	Reason   string `json:"reason,omitempty"`
+	Selector string `json:"selector,omitempty"`
+	All      bool   `json:"all,omitempty"`
+	To       string `json:"to,omitempty"`
+	Limit    int    `json:"limit"`
+	Cursor   string `json:"cursor,omitempty"`
 }
 
 // deadChanged is its answer, and the output: what was done in all.
@@ -34,7 +35,7 @@ type deadChanged struct {
 func newDLQRetry(w *world) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "retry QUEUE [ID]...", Short: "Send dead letters back to where they died",
-		Long: "Send dead letters back to where they died, or to another destination: those of the ids, those of an origin or a reason, or all. " +
+		Long: "Send dead letters back to where they died, or to another destination: those of the ids, those of an origin or a reason or that a selector wants, or all. " +
 			"It asks before it does so, unless --yes is given. What a consumer has, and what nobody knows the origin of, stays. When it is ended on the way, what was sent back is so.",
 		Example: "  footfall dlq retry DLQ.orders 4.8lk1qjfk2\n  footfall dlq retry DLQ.orders --reason expired --to /queue/late --yes\n  footfall dlq retry DLQ.orders --all --rate 100",
 		Args:    cobra.MinimumNArgs(1),
@@ -53,7 +54,7 @@ func newDLQRetry(w *world) *cobra.Command {
 func newDLQPurge(w *world) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "purge QUEUE [ID]...", Short: "Delete dead letters",
-		Long: "Delete dead letters: those of the ids, those of an origin or a reason, or all. It asks before it does so, unless --yes is given. " +
+		Long: "Delete dead letters: those of the ids, those of an origin or a reason or that a selector wants, or all. It asks before it does so, unless --yes is given. " +
 			"What a consumer has stays.",
 		Example: "  footfall dlq purge DLQ.orders --reason expired\n  footfall dlq purge DLQ.orders --all --yes",
 		Args:    cobra.MinimumNArgs(1),
@@ -75,11 +76,11 @@ func changeDead(w *world, cmd *cobra.Command, action, done string, flags func() 
 		if err != nil {
 			return err
 		}
-		c := deadChange{Queue: queueName(args[0]), Origin: *filter.origin, Reason: *filter.reason, All: *all, To: to}
-		ids, filtered := args[1:], c.Origin != "" || c.Reason != ""
+		c := deadChange{Queue: queueName(args[0]), Origin: *filter.origin, Reason: *filter.reason, Selector: *filter.selector, All: *all, To: to}
+		ids, filtered := args[1:], c.Origin != "" || c.Reason != "" || c.Selector != ""
 		switch {
 		case len(ids) > 0 && (filtered || c.All), filtered && c.All, len(ids) == 0 && !filtered && !c.All:
-			return usage(errors.New("what is wanted: either ids, or --origin and --reason, or --all"))
+			return usage(errors.New("what is wanted: either ids, or --origin, --reason and --selector, or --all"))
 		case *yes && *dryRun:
 			return usage(errors.New("flags --yes and --dry-run: only one of them can count"))
 		case !*yes && !*dryRun && !isTerminal(w.stdin):
@@ -115,7 +116,7 @@ func changeDead(w *world, cmd *cobra.Command, action, done string, flags func() 
 // previewDead lists what a change would be about, a hundred of it at most.
 func previewDead(w *world, cmd *cobra.Command, admin *adminServer, c *deadChange, ids []string) error {
 	values := url.Values{"queue": {c.Queue}}
-	for name, text := range map[string]string{"origin": c.Origin, "reason": c.Reason} {
+	for name, text := range map[string]string{"origin": c.Origin, "reason": c.Reason, "selector": c.Selector} {
 		if text != "" {
 			values.Set(name, text)
 		}
