@@ -63,6 +63,8 @@ func TestDeadLettersAreManagedOverHTTP(t *testing.T) {
 	answered(t, post(t, k.Server, "/api/v1/dlq/retry", `{"queue": "DLQ.q", "id": "`+id+`"}`), 200, `"changed": 1`)
 	answered(t, post(t, k.Server, "/api/v1/dlq/retry", `{"queue": "DLQ.q", "id": "`+id+`"}`), 404, "no dead letter")
 	answered(t, post(t, k.Server, "/api/v1/dlq/retry", `{"queue": "DLQ.q", "reason": "rejected", "limit": 1, "to": "/queue/x"}`), 200, `"changed": 1`, `"next": "`)
+	answered(t, get(t, k.Server, "/api/v1/dlq/messages?queue=DLQ.q&selector=JMSPriority+%3E+4"), 200, `"items": []`)
+	answered(t, post(t, k.Server, "/api/v1/dlq/purge", `{"queue": "DLQ.q", "selector": "JMSPriority > 4"}`), 200, `"changed": 0`)
 	answered(t, post(t, k.Server, "/api/v1/dlq/purge", `{"queue": "DLQ.q", "origin": "/queue/q"}`), 200, `"changed": 3`)
 	answered(t, post(t, k.Server, "/api/v1/dlq/purge", `{"queue": "DLQ.q", "all": true}`), 200, `"changed": 0`)
 	answered(t, get(t, k.Server, "/metrics"), 200, "footfall_dead_letters_retried_total 2\n", `footfall_messages_dead_lettered_total{reason="rejected"} 5`)
@@ -72,8 +74,8 @@ func TestWrongRequestsAboutDeadLettersAreRefused(t *testing.T) {
 	k := keep(t)
 	k.bury(t, 1)
 	for _, target := range []string{
-		"/api/v1/dlq/messages", "/api/v1/dlq/messages?queue=", "/api/v1/dlq/messages?queue=DLQ.q&limit=0", "/api/v1/dlq/messages?queue=DLQ.q&selector=x",
-		"/api/v1/dlq/messages?queue=DLQ.q&cursor=x", "/api/v1/dlq/messages?queue=DLQ.q&queue=x", "/api/v1/dlq/messages?queue=DLQ.q&body=65537",
+		"/api/v1/dlq/messages", "/api/v1/dlq/messages?queue=", "/api/v1/dlq/messages?queue=DLQ.q&limit=0", "/api/v1/dlq/messages?queue=DLQ.q&where=x",
+		"/api/v1/dlq/messages?queue=DLQ.q&selector=x+%3D", "/api/v1/dlq/messages?queue=DLQ.q&cursor=x", "/api/v1/dlq/messages?queue=DLQ.q&queue=x", "/api/v1/dlq/messages?queue=DLQ.q&body=65537",
 	} {
 		if w := get(t, k.Server, target); w.Code != http.StatusBadRequest {
 			t.Errorf("%s: %d %s", target, w.Code, w.Body)
