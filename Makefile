@@ -30,7 +30,7 @@ clients: ## install the clients of other languages that the tests use, below .bu
 	integration/clients/install
 
 test: clients ## run all tests with the race detector
-	$(GO) test -race -timeout 15m ./...
+	$(GO) test -race -timeout 25m ./...
 
 check: format vet staticcheck layout tidy deadcode fuzz ## everything but the tests: form, analysis, a few seconds of each fuzz target
 

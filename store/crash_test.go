@@ -263,7 +263,7 @@ func failing(t *testing.T, name string, fail func(d *storetest.Disk)) bool {
 func TestNothingAppliedIsLostWhenAnyOneOperationFails(t *testing.T) {
 	stride := 1
 	if !long() {
-		stride = 13
+		stride = 61
 	}
 	for n := 1; failing(t, fmt.Sprintf("operation %d", n), func(d *storetest.Disk) { d.FailNth(n) }); n += stride {
 		if n > 5000 {
@@ -275,7 +275,7 @@ func TestNothingAppliedIsLostWhenAnyOneOperationFails(t *testing.T) {
 func TestNothingAppliedIsLostWhenTheDiskDies(t *testing.T) {
 	stride := 3
 	if !long() {
-		stride = 29
+		stride = 127
 	}
 	for n := 1; failing(t, fmt.Sprintf("operation %d and all after it", n), func(d *storetest.Disk) { d.FailFrom(n) }); n += stride {
 		if n > 5000 {

@@ -356,9 +356,9 @@ func testConcurrentScans(t *testing.T, f *fixture) {
 func testHistory(t *testing.T, f *fixture) {
 	rng := rand.New(rand.NewPCG(42, 42))
 	m := NewModel()
-	for start := range 8 {
+	for start := range 4 {
 		m.Start(f.Recovered().Epoch)
-		for range 100 {
+		for range 40 {
 			f.Submit(stepped(f.Store, m, rng), func(store.Outcome) {})
 		}
 		f.reopen()
