@@ -113,10 +113,14 @@ func (c *core) groupAllows(q *backlog, m *Message, s *subscription) bool {
 		return true
 	case g.owner.lens != nil && !c.matches(q, g.owner.program, &entry{msg: m}):
 		return true
-	case !g.owner.open(c) && !c.now.Before(g.owner.moved.Add(c.opt.GroupPatience)):
+	case g.owner.open(c):
+		return false // it gets it in its turn
+	}
+	patience := g.owner.moved.Add(c.opt.GroupPatience)
+	if !c.now.Before(patience) {
 		return true
 	}
-	c.regroup(q, g.owner.moved.Add(c.opt.GroupPatience))
+	c.regroup(q, patience)
 	return false
 }
 
