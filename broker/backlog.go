@@ -196,6 +196,29 @@ func (q *backlog) takeLast() entry {
 	return e
 }
 
+// find returns the index in its lane of what waits at a place of the window, negative when there is nothing.
+func (q *backlog) find(at place) int {
+	lane := &q.lanes[at.lane]
+	i := sort.Search(lane.len(), func(i int) bool { return lane.at(i).seq >= at.seq })
+	if i == lane.len() || lane.at(i).seq != at.seq {
+		return -1
+	}
+	return i
+}
+
+// after returns the index in a lane of the window of the first message behind seq.
+func (q *backlog) after(lane uint8, seq store.Seq) int {
+	r := &q.lanes[lane]
+	return sort.Search(r.len(), func(i int) bool { return r.at(i).seq > seq })
+}
+
+// takeFrom takes an entry out of the middle of a lane.
+func (q *backlog) takeFrom(lane, i int) entry {
+	e := q.lanes[lane].remove(i)
+	q.removedFrom(lane, &e)
+	return e
+}
+
 // over tells whether the window is larger than its limits.
 func (q *backlog) over() bool {
 	return q.stored > q.limit.messages || q.stored > 1 && q.bytes-q.loose > q.limit.bytes || q.loose > q.limit.loose

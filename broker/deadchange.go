@@ -2,7 +2,6 @@ package broker
 
 import (
 	"context"
-	"sort"
 	"strings"
 
 	"footfall/store"
@@ -120,13 +119,11 @@ func (m *Message) again() *Message {
 // takeOutOf takes a message that no consumer has out of its place in q; false: it is there no more. Afterwards it is held once.
 func (c *core) takeOutOf(q *backlog, e *entry) bool {
 	if at := placeOf(e); q.covers(at) {
-		lane := &q.lanes[at.lane]
-		i := sort.Search(lane.len(), func(i int) bool { return lane.at(i).seq >= at.seq })
-		if i == lane.len() || lane.at(i).seq != at.seq {
+		i := q.find(at)
+		if i < 0 {
 			return false
 		}
-		*e = lane.remove(i)
-		q.removedFrom(int(at.lane), e)
+		*e = q.takeFrom(int(at.lane), i)
 	} else {
 		// Behind the window, and nobody has it: so it is as it was read, but for its attempts.
 		e.flags |= entryAttempts

@@ -1,10 +1,6 @@
 package broker
 
-import (
-	"sort"
-
-	"footfall/store"
-)
+import "footfall/store"
 
 // expireLater has e, which has its place in q, expire in time.
 func (c *core) expireLater(q *backlog, e *entry) {
@@ -126,13 +122,11 @@ func (c *core) expirePlace(t *timed) {
 		}
 		return
 	}
-	lane := &q.lanes[at.lane]
-	i := sort.Search(lane.len(), func(i int) bool { return lane.at(i).seq >= at.seq })
-	if i == lane.len() || lane.at(i).seq != at.seq {
+	i := q.find(at)
+	if i < 0 {
 		return // it is gone
 	}
-	e := lane.remove(i)
-	q.removedFrom(int(at.lane), &e)
+	e := q.takeFrom(int(at.lane), i)
 	c.drop(q, &e)
 	c.mark(q)
 }

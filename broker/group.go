@@ -36,13 +36,6 @@ func (c *core) dealGroups(q *backlog) {
 	}
 }
 
-// takeFrom takes an entry out of the middle of a lane.
-func (q *backlog) takeFrom(lane, i int) entry {
-	e := q.lanes[lane].remove(i)
-	q.removedFrom(lane, &e)
-	return e
-}
-
 // consumerFor returns the consumer that m can be given to now, nil if there is none.
 func (c *core) consumerFor(q *backlog, m *Message) *subscription {
 	g := q.groups[m.Group]

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"math"
+	"slices"
 	"sort"
 
 	"footfall/selector"
@@ -79,12 +80,7 @@ func (c *core) closeLens(q *backlog, l *lens) {
 		return
 	}
 	c.rewind(q, l, place{})
-	for i := range q.lenses {
-		if q.lenses[i] == l {
-			q.lenses = append(q.lenses[:i], q.lenses[i+1:]...)
-			break
-		}
-	}
+	q.lenses = slices.DeleteFunc(q.lenses, func(o *lens) bool { return o == l })
 	q.index.Remove(l.program, l)
 }
 
@@ -222,16 +218,6 @@ func (q *backlog) entryAt(at place) *entry {
 		return q.lanes[at.lane].at(i)
 	}
 	return nil
-}
-
-// find returns the index in its lane of what waits at a place of the window, negative when there is nothing.
-func (q *backlog) find(at place) int {
-	lane := &q.lanes[at.lane]
-	i := sort.Search(lane.len(), func(i int) bool { return lane.at(i).seq >= at.seq })
-	if i == lane.len() || lane.at(i).seq != at.seq {
-		return -1
-	}
-	return i
 }
 
 // takeAt takes out what entryAt returned.

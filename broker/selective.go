@@ -197,24 +197,6 @@ func (c *core) lookOn(q *backlog, l *lens) {
 	}
 }
 
-// after returns the index in a lane of the window of the first message behind seq.
-func (q *backlog) after(lane uint8, seq store.Seq) int {
-	r := &q.lanes[lane]
-	n := r.len()
-	if n == 0 || r.at(n-1).seq <= seq {
-		return n
-	}
-	lo, hi := 0, n-1
-	for lo < hi {
-		if mid := (lo + hi) / 2; r.at(mid).seq > seq {
-			hi = mid
-		} else {
-			lo = mid + 1
-		}
-	}
-	return lo
-}
-
 // searchBehind has the store searched for what l wants behind the window.
 func (c *core) searchBehind(q *backlog, l *lens) {
 	under := &search{from: l.scanned}
