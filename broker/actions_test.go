@@ -71,7 +71,7 @@ func (h *history) sends(t *rapid.T, c *modelConn, n int) []Op {
 
 func (h *history) sendOp(t *rapid.T, c *modelConn, op *Op) *modelSend {
 	h.bodies++
-	s := &modelSend{body: "m" + strconv.Itoa(h.bodies), receipt: op.Receipt}
+	s := &modelSend{body: "m" + strconv.Itoa(h.bodies), receipt: op.Receipt, by: c, n: h.bodies}
 	s.to = h.address(t)
 	s.msg = newMessage(s.body + ".")
 	s.msg.Body = append(s.msg.Body, bytes.Repeat([]byte("x"), rapid.SampledFrom([]int{0, 100, 700}).Draw(t, "octets"))...)
@@ -97,6 +97,7 @@ func (h *history) subscribe(t *rapid.T) {
 	}
 	s.from = h.address(t)
 	if s.from.Kind == Topic {
+		s.from.Name = rapid.SampledFrom([]string{s.from.Name, s.from.Name, "*", "#", "t.#", "*.u"}).Draw(t, "pattern")
 		s.backlog = &modelBacklog{name: fmt.Sprintf("%s of %s.%d", s.from, c.name, s.number)}
 	} else {
 		s.backlog = h.m.queue(s.from.Name)

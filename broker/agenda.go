@@ -258,7 +258,7 @@ func (c *core) takePlace(d *destination, m *Message) {
 	case d.queue != nil && d.queue.ended:
 		c.dropMoving(d, m)
 	case d.addr.Kind == Topic:
-		c.publish(c.dests[d.addr], m)
+		c.publish(d.addr, c.dests[d.addr], m)
 	default:
 		c.enqueue(d.queue, m, seq)
 	}

@@ -22,7 +22,8 @@ type core struct {
 	seq      [store.Shards]store.Seq // last given
 	synced   [store.Shards]store.Seq // last on disk
 	dests    map[Address]*destination
-	durables map[string]*destination // of these, the durable subscriptions by name
+	durables map[string]*destination   // of these, the durable subscriptions by name
+	patterns patternTree[*destination] // of these, those that topics feed which match them
 	byID     map[destinationKey]*destination
 	backlogs map[backlogKey]*backlog // of queues
 	zones    *schedule.Zones
@@ -80,7 +81,8 @@ type core struct {
 	flights ring[*roundEffects] // submitted, not yet on disk
 	flying  int                 // octets of these
 
-	fanOut  []*tap // scratch of publish
+	fed     []*destination // scratch of feeds
+	fanOut  []*tap         // scratch of publish
 	spent   [store.Shards]spent
 	dirty   []*backlog
 	touched []*backlog
@@ -94,14 +96,16 @@ type core struct {
 	parked  []*Conn
 	recheck bool // something that conns are parked for may have changed
 
-	memory     int64 // Size of all messages in memory
-	memoryHigh bool
-	retained   int64 // Size of what topics keep for new subscribers
-	diskLow    bool
-	nextEvict  time.Time
-	filled     []*backlog // of queues, with something in memory, or emptied since the last look
-	thirsty    []*backlog // whose next page waits until memory is no longer pressed
-	loans      loans
+	memory       int64 // Size of all messages in memory
+	memoryHigh   bool
+	retained     int64                     // Size of what topics keep for new subscribers
+	retainers    map[*destination]struct{} // topics that do
+	slowPatterns int                       // taps of patterns that hold up producers
+	diskLow      bool
+	nextEvict    time.Time
+	filled       []*backlog // of queues, with something in memory, or emptied since the last look
+	thirsty      []*backlog // whose next page waits until memory is no longer pressed
+	loans        loans
 
 	stats Stats
 }
@@ -137,7 +141,7 @@ func newCore(opt Options, batch *store.Batch) *core {
 	for s := range c.agendas {
 		c.agendas[s].whole, c.expiries[s].whole = true, true
 	}
-	c.crowded = map[*backlog]load64{}
+	c.crowded, c.retainers = map[*backlog]load64{}, map[*destination]struct{}{}
 	c.dups.known = map[*destination]*sentIDs{}
 	c.seeing.see = func(l *lens) {
 		if !l.scanned.less(c.seeing.at) {

@@ -72,19 +72,19 @@ func (c *core) retry(q *backlog, e *entry, to *Address) bool {
 		if d, err = c.open(target); err != nil {
 			return false
 		}
-	case d == nil || target.Kind == Topic && len(d.taps) == 0:
+	case target.Kind == Topic && (target.Wildcard() || len(c.feeds(target, d)) == 0) || target.Kind != Topic && d == nil:
 		return false // nobody would get it
 	}
 	if !c.takeOutOf(q, e) {
 		return true // it is gone
 	}
 	m := e.msg.again()
-	c.policyOf(d.addr, d).limit(m)
+	c.policyOf(target, d).limit(m)
 	m.lives(c.ms)
-	if d.queue != nil {
-		c.enqueue(d.queue, m, c.next(d.shard))
+	if target.Kind == Topic {
+		c.publish(target, d, m)
 	} else {
-		c.publish(d, m)
+		c.enqueue(d.queue, m, c.next(d.shard))
 	}
 	c.unhold(e.msg)
 	c.stats.DeadRetried++

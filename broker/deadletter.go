@@ -113,7 +113,7 @@ type grave struct {
 
 // graveOf finds out where a dead letter of d goes, whether that exists or not.
 func (c *core) graveOf(d *destination, m *Message) grave {
-	e, from := c.policyOf(d.addr, d).errors, d.source()
+	e, from := c.policyOf(d.addr, d).errors, d.origin(m)
 	if e == nil {
 		e = DefaultErrorDestination(from)
 	}
@@ -191,7 +191,7 @@ func (c *core) bury(g grave, d *destination, m *Message, how death) {
 	dead := m.deadLetter(d, how, c.ms)
 	to := c.dests[g.to]
 	if g.to.Kind == Topic {
-		c.publish(to, dead)
+		c.publish(g.to, to, dead)
 		return
 	}
 	c.policyOf(to.addr, to).limit(dead) // how long it lives there is what the operator says
@@ -213,7 +213,7 @@ func (m *Message) deadHeader(from *destination, how death, ms int64) frames.Head
 	old := m.Header
 	firstQueue, again := old.Get("x-first-death-queue")
 	if !again {
-		firstQueue = from.source().Name
+		firstQueue = from.origin(m).Name
 	}
 	id := m.UserID
 	if id == "" {
@@ -222,7 +222,7 @@ func (m *Message) deadHeader(from *destination, how death, ms int64) frames.Head
 	detail := oneLine(how.detail, maxDeathDetail)
 	raw := make([]byte, 0, len(old.Raw)+640+2*len(from.text)+2*len(detail))
 	add := func(name, value string) { raw = frames.AppendHeader(raw, old.Dialect, name, value) }
-	add("original-destination", from.source().String())
+	add("original-destination", from.origin(m).String())
 	if from.durable != nil {
 		add("original-subscription", from.addr.Name)
 	}
@@ -236,7 +236,7 @@ func (m *Message) deadHeader(from *destination, how death, ms int64) frames.Head
 		add("originalExpiration", at)
 	}
 	add("dlqDeliveryFailureCause", how.reason.String()+": "+detail)
-	add("_AMQ_ORIG_ADDRESS", from.source().Name)
+	add("_AMQ_ORIG_ADDRESS", from.origin(m).Name)
 	add("_AMQ_ORIG_MESSAGE_ID", id)
 	add("x-death-reason", how.reason.rabbit())
 	add("x-first-death-queue", firstQueue)

@@ -19,10 +19,11 @@ type destination struct {
 	idsAway    bool   // the store may have ids that it was sent which are not in memory
 	idsVersion uint64 // counts how often they left memory
 
-	queue    *backlog   // of a queue or a durable subscription
-	temp     *temporary // of a temporary destination
-	durable  *durable   // of a durable subscription
-	retained *Message   // of a topic, for new subscribers
+	queue    *backlog       // of a queue or a durable subscription
+	temp     *temporary     // of a temporary destination
+	durable  *durable       // of a durable subscription
+	retained *Message       // of a topic, for new subscribers
+	pattern  []patternLevel // of one that the topics feed which match it; else nil
 	// Of a topic, what takes from it: taps all that is sent, choosy what their selectors say, found by index.
 	taps, choosy []*tap
 	index        selector.Index[*tap]
@@ -43,7 +44,7 @@ func (c *core) resolve(a Address) (*destination, *Error) {
 	if a.Kind == Durable {
 		return nil, &Error{Kind: KindDestination, Message: "there is no durable subscription " + quote(a.Name)}
 	}
-	if c.opt.NoAutoCreate && !a.IsTemporary() {
+	if c.opt.NoAutoCreate && !a.IsTemporary() && !a.Wildcard() {
 		return nil, &Error{Kind: KindDestination, Message: "there is no destination " + a.String() + " and creation at first use is off"}
 	}
 	return c.open(a)
@@ -78,7 +79,7 @@ func (c *core) make(a Address) (*destination, *Error) {
 		d.queue = c.newQueue(d, store.Backlog{Shard: d.shard, ID: id, Destination: d.id})
 		d.queue.whole = true
 	}
-	c.dests[a] = d
+	c.file(d)
 	return d, nil
 }
 
@@ -128,7 +129,7 @@ const looseBytes = 32 << 20
 // forget drops a topic that has no subscriber and that nothing waits for.
 func (c *core) forget(d *destination) {
 	if d.addr.Kind == Topic && !d.tapped() && d.retained == nil && !d.kept {
-		delete(c.dests, d.addr)
+		c.unfile(d)
 		if d.temp != nil {
 			c.disown(d)
 		}

@@ -1,6 +1,10 @@
 package broker
 
-import "footfall/store"
+import (
+	"cmp"
+
+	"footfall/store"
+)
 
 // dispatch gives consumers of q what they have room for, in turn.
 func (c *core) dispatch(q *backlog) {
@@ -131,6 +135,9 @@ func (c *core) deliver(q *backlog, s *subscription, e entry, first bool) {
 	o := Output{
 		Kind: OutputMessage, Message: m, Tag: s.op.Tag, SubNumber: s.number, Number: d.number,
 		Deliveries: d.e.deliveries, Redelivered: d.e.flags&entryRedelivered != 0, HideUserID: d.hidden, GroupFirst: first,
+	}
+	if s.several {
+		o.Destination = cmp.Or(m.Destination, q.dest.text)
 	}
 	c.emit(conn, o)
 	q.dest.delivered++

@@ -232,7 +232,7 @@ func (c *core) topicOf(d *destination) *destination {
 	if topic == nil {
 		topic = &destination{addr: d.durable.topic, text: d.durable.topic.String(), created: d.created, shard: d.shard}
 		topic.id = store.DestinationID(c.next(d.shard))
-		c.dests[topic.addr] = topic
+		c.file(topic)
 	}
 	return topic
 }
@@ -276,7 +276,7 @@ func (c *core) mayUse(conn *Conn, a Address) *Error {
 
 // keeps tells whether what is sent to the topic at a is stored for somebody.
 func (c *core) keeps(a Address) bool {
-	if d := c.dests[a]; d != nil {
+	for _, d := range c.feeds(a, c.dests[a]) {
 		for t := range d.allTaps() {
 			if t.durable {
 				return true

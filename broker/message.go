@@ -75,6 +75,7 @@ type Message struct {
 	sender  uint64        // the connection that sent it, 0 where that is no longer known
 	owner   store.Seq     // names the record that several places share; 0: each place has its own
 	doubled bool          // its destination had its DedupID before
+	topic   string        // the name of the topic that it was sent to, where Destination does not tell; see origin
 	places  uint32        // of that record, if all of them are known here, else 0
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // model is what the contract says of a broker, in sets and sorted lists: it knows no windows,
@@ -53,6 +54,8 @@ type modelItem struct {
 
 type modelSend struct {
 	to       Address
+	by       *modelConn
+	n        int // of all SENDs
 	msg      *Message
 	body     string
 	delay    int64
@@ -165,6 +168,9 @@ func (it *modelItem) before(o *modelItem) bool {
 	}
 	if it.moved || o.moved {
 		return false
+	}
+	if it.sent.to != o.sent.to { // to a pattern: of one sender they come in its order
+		return it.sent.by == o.sent.by && !it.fired && it.sent.n < o.sent.n
 	}
 	return it.sent.msg.ID.Seq < o.sent.msg.ID.Seq
 }
@@ -340,11 +346,16 @@ func (m *model) place(it modelItem) {
 	}
 	for _, c := range m.conns {
 		for _, sub := range c.subs {
-			if sub.from == s.to && sub.wants(s) {
+			if sub.from.covers(s.to) && sub.wants(s) {
 				put(sub.backlog)
 			}
 		}
 	}
+}
+
+// covers tells whether what is sent to an address goes to a subscription to a, which may have wildcards.
+func (a Address) covers(to Address) bool {
+	return a.Kind == to.Kind && naiveMatch(strings.Split(a.Name, "."), strings.Split(to.Name, "."))
 }
 
 // take finds out which SENDs were taken in this step: of each connection the first ones.

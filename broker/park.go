@@ -143,7 +143,7 @@ func (c *core) sendHeldUp(op *Op) (*Error, bool) {
 		return &Error{Kind: KindResource, Message: "there is too little free disk to store a message for " + op.To.String() + " (store.disk-free)"}, true
 	}
 	if op.To.Kind == Topic && !later {
-		if d := c.dests[op.To]; d != nil && d.slow > 0 {
+		if c.isSlow(op.To) {
 			return nil, true
 		}
 	}

@@ -37,6 +37,9 @@ const (
 	levelMany              // any number of levels, none among them
 )
 
+// manyLevels is the canonical one of the wildcards for any number of levels.
+const manyLevels = ">"
+
 // The limits of patterns: the octets of a name, and the levels of one with wildcards.
 const (
 	maxPatternName   = 1024
@@ -102,7 +105,7 @@ func kindOfLevel(level string) (levelKind, error) {
 	switch level {
 	case "*":
 		return levelSingle, nil
-	case ">", "#", "**":
+	case manyLevels, "#", "**":
 		return levelMany, nil
 	}
 	if strings.ContainsAny(level, "*>") {
@@ -133,8 +136,8 @@ func (p *pattern) add(l patternLevel) {
 	p.levels = append(p.levels, l)
 }
 
-// matches tells whether a name with these levels is in the set of a pattern with wildcards. It takes at most
-// as many steps as the product of both numbers of levels.
+// matches tells whether a name with these levels is in the set of a pattern with wildcards. Instead of a name it may be given the levels of
+// a pattern in canonical form, all names of which are to be in the set. It takes at most as many steps as the product of both numbers of levels.
 func (p *pattern) matches(name []string) bool {
 	// A many takes as few levels as it can. When a level does not fit, only the last many has to take one more:
 	// what an earlier one could take, the last can take too.
@@ -160,7 +163,9 @@ func (p *pattern) matches(name []string) bool {
 	return i == len(p.levels)
 }
 
-func (l patternLevel) fits(level string) bool { return l.kind == levelSingle || l.text == level }
+func (l patternLevel) fits(level string) bool {
+	return l.kind == levelSingle && level != manyLevels || l.kind == levelLiteral && l.text == level
+}
 
 // compare orders patterns, the most specific first: one without wildcards; the one with more literal levels; the
 // one with fewer wildcards for any number of levels; the one with more wildcards for one level; the one that is

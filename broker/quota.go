@@ -69,7 +69,8 @@ func (c *core) demands(op *Op) (list []demand, err *Error) {
 		if l.size > 0 && weight > l.size {
 			err = quotaError(send.To, PolicyMaxMessageSize, fmt.Sprintf("takes messages of %d octets at most, this one has %d", l.size, weight))
 		}
-		if !l.limited() || l.overflow == OverflowDropOldest || c.later(send) || c.knowsID(send) {
+		bounded := l.limited() && l.overflow != OverflowDropOldest || send.To.Kind == Topic && c.patterns.count > 0
+		if !bounded || c.later(send) || c.knowsID(send) {
 			return
 		}
 		for i := range list {
@@ -107,10 +108,17 @@ func (c *core) overQuota(conn *Conn, op *Op) (why *Error, wait bool) {
 	for _, want := range list {
 		d := c.dests[want.to]
 		l := &c.policyOf(want.to, d).quota
-		if s, never := l.exceeded(want.more); never {
+		if s, never := l.exceeded(want.more); never && l.overflow != OverflowDropOldest {
 			return quotaError(want.to, s, "never has room for this"), false
 		}
-		for _, q := range backlogsOf(d) {
+		for _, q := range c.backlogsOf(want.to, d) {
+			l := &c.policyOf(q.dest.addr, q.dest).quota // a durable subscription to a pattern has one of its own
+			if !l.limited() || l.overflow == OverflowDropOldest {
+				continue
+			}
+			if s, never := l.exceeded(want.more); never {
+				return quotaError(q.dest.addr, s, "never has room for this"), false
+			}
 			all := want.more
 			all.add(q.holds())
 			all.add(c.settles(conn, op.Tx, q))
@@ -129,18 +137,19 @@ func (c *core) overQuota(conn *Conn, op *Op) (why *Error, wait bool) {
 	return nil, false
 }
 
-// backlogsOf lists what a message for d would go to and be counted in: the queue, or the durable subscriptions of a topic.
-func backlogsOf(d *destination) (list []*backlog) {
+// backlogsOf lists what a message for the address, of which d is the destination or nil, would go to and be counted in: the queue, or the durable subscriptions of a topic.
+func (c *core) backlogsOf(a Address, d *destination) (list []*backlog) {
 	switch {
-	case d == nil:
-	case d.queue != nil:
-		list = append(list, d.queue)
-	default:
-		for t := range d.allTaps() {
-			if t.durable {
-				list = append(list, t.q)
+	case a.Kind == Topic:
+		for _, d := range c.feeds(a, d) {
+			for t := range d.allTaps() {
+				if t.durable {
+					list = append(list, t.q)
+				}
 			}
 		}
+	case d != nil:
+		list = append(list, d.queue)
 	}
 	return list
 }

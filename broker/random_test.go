@@ -106,7 +106,7 @@ type history struct {
 
 var (
 	queueNames = []string{"a", "b", "c"}
-	topicNames = []string{"t", "u"}
+	topicNames = []string{"t", "u", "t.u"}
 )
 
 func newHistory(t *rapid.T, opt Options) *history {

@@ -13,7 +13,7 @@ import (
 
 // The head of a stored message, all that is not its body:
 //
-//	version  1 octet, recordVersion
+//	version  1 octet, recordVersion, or recordVersionTopic
 //	flags    2 octets
 //	dialect  1 octet, the frames.Version of the header block
 //	priority 1 octet
@@ -28,8 +28,12 @@ import (
 //	back     uvarints with flagBack: the backlog, its seq there, deliveries, failures
 //	retain   1 octet, with flagRetain: a Retain
 //	group    uvarint length and octets, with flagGroup: - for the last message of it, else +, and the name
+//	topic    uvarint length and octets, with recordVersionTopic: see Message.topic
 //	header   the rest, the header block
-const recordVersion = 1
+const (
+	recordVersion      = 1
+	recordVersionTopic = 2 // there are no flags left
+)
 
 const (
 	flagPersistent = 1 << iota
@@ -78,7 +82,11 @@ func appendHead(dst []byte, m *Message, target store.DestinationID) []byte {
 	set(m.Group != "", flagGroup)
 	set(m.Retain != RetainNone, flagRetain)
 
-	dst = append(dst, recordVersion, byte(flags>>8), byte(flags), byte(m.Header.Dialect), m.Priority, m.ID.Shard)
+	version := byte(recordVersion)
+	if m.topic != "" {
+		version = recordVersionTopic
+	}
+	dst = append(dst, version, byte(flags>>8), byte(flags), byte(m.Header.Dialect), m.Priority, m.ID.Shard)
 	dst = binary.AppendUvarint(dst, m.ID.Seq)
 	dst = binary.AppendUvarint(dst, uint64(m.Timestamp))
 	if m.DeliverAt != 0 {
@@ -121,6 +129,9 @@ func appendHead(dst []byte, m *Message, target store.DestinationID) []byte {
 	if m.Group != "" {
 		dst = appendText(dst, groupMark(m.GroupEnd)+m.Group)
 	}
+	if m.topic != "" {
+		dst = appendText(dst, m.topic)
+	}
 	return append(dst, m.Header.Raw...)
 }
 
@@ -139,8 +150,9 @@ func appendText(dst []byte, text string) []byte {
 // decodeRecord makes a message of a head and a body, both of which it keeps. zones finds the zones of jobs.
 func decodeRecord(head, body []byte, blob store.Blob, zones *schedule.Zones) (*Message, store.DestinationID, error) {
 	r := recordReader{rest: head}
-	if v := r.octet(); v != recordVersion && r.err == nil {
-		return nil, 0, fmt.Errorf("%w: record version %d, this program knows %d", errRecord, v, recordVersion)
+	version := r.octet()
+	if version != recordVersion && version != recordVersionTopic && r.err == nil {
+		return nil, 0, fmt.Errorf("%w: record version %d, this program knows %d", errRecord, version, recordVersionTopic)
 	}
 	flags := uint16(r.octet())<<8 | uint16(r.octet())
 	m := &Message{Body: body, blob: blob, head: uint32(len(head))}
@@ -199,6 +211,9 @@ func decodeRecord(head, body []byte, blob store.Blob, zones *schedule.Zones) (*M
 		if text := r.text(); text != "" {
 			m.Group, m.GroupEnd = text[1:], text[:1] == groupMark(true)
 		}
+	}
+	if version == recordVersionTopic {
+		m.topic = r.text()
 	}
 	if r.err != nil {
 		return nil, 0, r.err

@@ -96,9 +96,10 @@ type SubscribeOp struct {
 	// ID is the key of the subscription on its connection; a second live one with
 	// the same key is refused.
 	ID string
-	// Text is the destination text of SUBSCRIBE, shown as destination of its messages.
+	// Text is the destination text of SUBSCRIBE, shown as destination of its messages where From is one destination.
 	Text string
-	// From is what is subscribed to.
+	// From is what is subscribed to. Its name may be one with wildcards, see HasWildcard: then that is all topics that match, those too that are made
+	// later; the loop puts it into a canonical form.
 	From Address
 	// Selector says which messages are wanted, in the language of package selector; blank for all.
 	Selector string
@@ -189,6 +190,8 @@ type Output struct {
 	Tag     any // SubscribeOp.Tag
 	// SubNumber and Number name the delivery in an ACK, see AckOp.
 	SubNumber, Number uint64
+	// Destination is the destination text of the SEND, for a subscription to more than one destination; else it is empty, and SubscribeOp.Text does.
+	Destination string
 	// Seq is the number of the message in the queue that it is browsed in, which rises with each that comes; else 0.
 	Seq uint64
 	// GroupFirst says that the consumer gets the messages of the group of this one from here on.

@@ -43,29 +43,32 @@ func (c *core) retain(d *destination, m *Message) {
 	if old := d.retained; old != nil {
 		c.retained -= old.Size()
 		d.retained = nil
+		delete(c.retainers, d)
 		c.unhold(old)
 	}
 	if m.Retain == RetainSet {
 		d.retained = m
+		c.retainers[d] = struct{}{}
 		c.retained += m.Size()
 		c.hold(m)
 	}
 }
 
-// offer gives a new subscriber what its topic keeps.
+// offer gives a new subscriber what its topics keep.
 func (c *core) offer(t *tap) {
-	m := t.topic.retained
-	switch {
-	case m == nil:
-	case m.expired(c.ms):
-		c.retain(t.topic, &Message{Retain: RetainRemove})
-	case !t.wants(c, m) || !c.chooses(t, m):
-	case t.durable:
-		c.enqueue(t.q, m.another(), c.next(t.q.account.Shard))
-	default:
-		c.hold(m)
-		t.q.put(entry{msg: m, seq: c.next(t.topic.shard)})
-		c.mark(t.q)
+	for _, d := range c.retaining(t.topic) {
+		m := d.retained
+		switch {
+		case m.expired(c.ms):
+			c.retain(d, &Message{Retain: RetainRemove})
+		case !t.wants(c, m) || !c.chooses(t, d, m):
+		case t.durable:
+			c.enqueue(t.q, m.another(), c.next(t.q.account.Shard))
+		default:
+			c.hold(m)
+			t.q.put(entry{msg: m, seq: c.next(t.topic.shard)})
+			c.mark(t.q)
+		}
 	}
 }
 

@@ -306,7 +306,7 @@ func (c *core) describe(d *destination, m *Message, to Address) {
 		ID: MessageID{Shard: uint8(dest.shard), Seq: uint64(seq)},
 	}
 	if to.Kind == Topic {
-		c.publish(dest, answer)
+		c.publish(to, dest, answer)
 		return
 	}
 	c.enqueue(dest.queue, answer, seq)

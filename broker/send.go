@@ -46,7 +46,7 @@ func (c *core) send(to Address, m *Message) *Error {
 					return err
 				}
 			}
-			c.publish(d, m)
+			c.publish(to, d, m)
 			return nil
 		}
 	} else {
@@ -75,7 +75,7 @@ func (c *core) send(to Address, m *Message) *Error {
 	case m.DeliverAt != 0:
 		c.wait(d, m)
 	case d.addr.Kind == Topic:
-		c.publish(d, m)
+		c.publish(to, d, m)
 		c.forget(d)
 	default:
 		c.enqueue(d.queue, m, store.Seq(m.ID.Seq))
@@ -83,26 +83,42 @@ func (c *core) send(to Address, m *Message) *Error {
 	return nil
 }
 
-// publish gives m to all that are subscribed to the topic d at this moment, which may be nil.
-func (c *core) publish(d *destination, m *Message) {
+// publish gives m to all that are subscribed at this moment to the topic at an address, of which d is the destination, or nil.
+func (c *core) publish(to Address, d *destination, m *Message) {
+	feeds := c.feeds(to, d)
+	switch many := len(feeds) > 0 && feeds[len(feeds)-1].pattern != nil; {
+	case many || d != nil && m.Retain == RetainSet:
+		m.tells(to)
+	case d != nil && m.Destination == d.text:
+		m.Destination = ""
+	}
 	if d != nil {
 		c.retain(d, m)
 	}
-	if d == nil || !d.tapped() {
+	if len(feeds) == 0 {
 		c.stats.DroppedNoSubscriber++
 		return
 	}
-	d.received++
-	if m.Destination == d.text {
-		m.Destination = ""
-	}
-	seq := c.next(d.shard)
 	if m.ID == (MessageID{}) {
-		m.ID = MessageID{Shard: uint8(d.shard), Seq: uint64(seq)}
+		shard := shardOf(to)
+		m.ID = MessageID{Shard: uint8(shard), Seq: uint64(c.next(shard))}
 	}
+	kept := m
+	for _, from := range feeds {
+		if c.publishIn(from, to, m, kept) {
+			kept = m.another() // each shard has one of its own
+		}
+	}
+}
+
+// publishIn gives m, which was sent to a topic, to those who take from d, which is that or a pattern. It tells whether that stored kept,
+// which is the same message.
+func (c *core) publishIn(d *destination, to Address, m, kept *Message) bool {
+	d.received++
+	seq := c.next(d.shard)
 	c.matched = append(c.matched[:0], d.taps...)
 	if len(d.choosy) > 0 {
-		c.probed = properties{m: m, destination: d.text}
+		c.probed = properties{m: m, destination: c.textOf(to)}
 		c.probe.Reset(&c.probed)
 		d.index.Match(&c.probe, c.match)
 	}
@@ -119,10 +135,12 @@ func (c *core) publish(d *destination, m *Message) {
 			c.checkSlow(t)
 		}
 	}
-	c.keepFor(durable, m, seq)
+	c.keepFor(durable, kept, seq)
+	stored := len(durable) > 0
 	clear(durable)
 	c.fanOut = durable[:0]
 	clear(c.matched)
+	return stored
 }
 
 // enqueue gives m the place seq in a queue.

@@ -18,6 +18,7 @@ func (c *core) subscribe(conn *Conn, op *SubscribeOp) *Error {
 	if err := c.mayTake(conn, op.From); err != nil {
 		return err
 	}
+	op.From = op.From.canonical()
 	program, err := c.compile(op.Selector)
 	if err != nil {
 		return err
@@ -28,7 +29,7 @@ func (c *core) subscribe(conn *Conn, op *SubscribeOp) *Error {
 		return err
 	}
 	conn.lastSub++
-	s := &subscription{conn: conn, op: op, number: conn.lastSub, window: op.Window, windowBytes: op.WindowBytes}
+	s := &subscription{conn: conn, op: op, number: conn.lastSub, several: op.From.Wildcard(), window: op.Window, windowBytes: op.WindowBytes}
 	if s.window == 0 {
 		s.window = c.opt.Window
 	}

@@ -13,6 +13,7 @@ type subscription struct {
 	conn    *Conn
 	op      *SubscribeOp
 	number  uint64 // of the connection's subscriptions, from 1
+	several bool   // it is to more than one destination
 	q       *backlog
 	joined  uint64            // the how many-th consumer of q it is
 	browser *browser          // nil: it consumes

@@ -51,12 +51,12 @@ func (t *tap) wants(c *core, m *Message) bool {
 	return sender == nil || sender.client.ClientID != t.clientID
 }
 
-// chooses tells whether the selector of t, if it has one, wants m.
-func (c *core) chooses(t *tap, m *Message) bool {
+// chooses tells whether the selector of t, if it has one, wants what was sent to the topic d.
+func (c *core) chooses(t *tap, d *destination, m *Message) bool {
 	if t.program == nil {
 		return true
 	}
-	c.probed = properties{m: m, destination: t.topic.text}
+	c.probed = properties{m: m, destination: d.text}
 	c.probe.Reset(&c.probed)
 	return t.program.Match(&c.probe)
 }
@@ -155,6 +155,9 @@ func (c *core) checkSlow(t *tap) {
 	}
 	t.slow, t.taken = true, t.issued()
 	t.topic.slow++
+	if t.topic.pattern != nil {
+		c.slowPatterns++
+	}
 	t.judge = c.now.Add(c.opt.SlowConsumerTimeout)
 	if !t.judging {
 		c.judgeLater(t)
@@ -200,6 +203,9 @@ func (c *core) unslow(t *tap) {
 	if t.slow {
 		t.slow = false
 		t.topic.slow--
+		if t.topic.pattern != nil {
+			c.slowPatterns--
+		}
 		c.recheck = true
 	}
 }

@@ -249,6 +249,9 @@ func show(o Output) string {
 			body = fmt.Sprintf("%s (%d octets)", strings.TrimRight(body, "."), len(body))
 		}
 		fmt.Fprintf(&b, "MESSAGE %d.%d %s", o.SubNumber, o.Number, body)
+		if o.Destination != "" {
+			b.WriteString(" of " + o.Destination)
+		}
 		if o.Redelivered {
 			fmt.Fprintf(&b, " redelivered:%d", o.Deliveries)
 		}

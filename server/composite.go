@@ -53,7 +53,7 @@ func (s *session) plainTarget(text string) (*target, error) {
 	if bad != nil {
 		return nil, bad
 	}
-	if address.Kind != broker.Durable && isWildcard(address.Name) {
+	if address.Kind != broker.Durable && broker.HasWildcard(address.Name) {
 		return nil, refusal(broker.KindDestination, "destination %s of SEND is a wildcard", quote(text))
 	}
 	if err := s.authorize(auth.Send, address, text); err != nil {

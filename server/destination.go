@@ -101,17 +101,6 @@ func (d *destinations) named(text string, kind broker.Kind, name string) (broker
 
 func isControl(r rune) bool { return r < 0x20 || r >= 0x7f && r < 0xa0 }
 
-// isWildcard says whether one of the levels of a name, which are parted by dots, stands for others.
-func isWildcard(name string) bool {
-	for level := range strings.SplitSeq(name, ".") {
-		switch level {
-		case "*", "**", ">", "#":
-			return true
-		}
-	}
-	return false
-}
-
 // isVirtualConsumer says whether a queue's name is that of a consumer of a virtual topic,
 // Consumer.NAME.VirtualTopic.TOPIC.
 func isVirtualConsumer(name string) bool {

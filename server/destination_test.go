@@ -91,17 +91,6 @@ func TestPrefixesAreASettingAndTheLongestCounts(t *testing.T) {
 	}
 }
 
-func TestWildcardsAreWholeLevels(t *testing.T) {
-	for name, want := range map[string]bool{
-		"a": false, "a.b": false, "a*": false, "a.b>": false, "##": false, "a.***": false,
-		"*": true, "a.*": true, "*.a": true, "a.>": true, "#": true, "a.**.b": true,
-	} {
-		if got := isWildcard(name); got != want {
-			t.Errorf("%q: %v", name, got)
-		}
-	}
-}
-
 func TestConsumersOfVirtualTopics(t *testing.T) {
 	for name, want := range map[string]bool{
 		"Consumer.A.VirtualTopic.B": true, "Consumer.A.VirtualTopic.B.C": true,

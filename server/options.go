@@ -27,6 +27,8 @@ type Options struct {
 	MaxSubscriptions int
 	// MaxParts bounds the parts of a composite destination: 32.
 	MaxParts int
+	// MaxWildcardLevels bounds the levels of a name with wildcards: 32.
+	MaxWildcardLevels int
 	// MaxTransactions bounds the open transactions of a connection: 64.
 	MaxTransactions int
 	// TransactionActions and TransactionBytes bound what one transaction holds: 100 000
@@ -106,6 +108,7 @@ func (o Options) withDefaults() Options {
 	def(&o.MaxConnections, 20_000)
 	def(&o.MaxSubscriptions, 10_000)
 	def(&o.MaxParts, 32)
+	def(&o.MaxWildcardLevels, 32)
 	def(&o.MaxTransactions, 64)
 	def(&o.TransactionActions, 100_000)
 	def(&o.TransactionBytes, 256<<20)

@@ -10,18 +10,21 @@ import (
 
 // rendering is what all MESSAGEs of a subscription have in common, as octets on the wire.
 type rendering struct {
-	head []byte // destination, and the name of message-id
+	head []byte // destination, unless each has its own, and the name of message-id
 	tail []byte // the end of that line, subscription, and the beginning of ack
 	ack  bool
+	own  bool   // each has the destination that its SEND had
 	seq  string // the header that has the number of a browsed message, empty for none
 }
 
-// newRendering prepares the MESSAGEs of a subscription. Destination and shown, the subscription header or nil
+// newRendering prepares the MESSAGEs of a subscription. Destination, nil where each has its own, and shown, the subscription header or nil
 // for none, are octets of the session itself and go back as they are. Conn is the connection's number.
 func newRendering(v frames.Version, conn uint64, destination, shown []byte, mode broker.AckMode) rendering {
 	// STOMP 1.2 MESSAGE ack: in the client modes only.
-	r := rendering{ack: v == frames.V12 && mode != broker.AckAuto}
-	r.head = frames.AppendRawHeader(nil, "destination", destination)
+	r := rendering{ack: v == frames.V12 && mode != broker.AckAuto, own: destination == nil}
+	if !r.own {
+		r.head = frames.AppendRawHeader(nil, "destination", destination)
+	}
 	r.head = append(r.head, "message-id:"...)
 	r.tail = append(r.tail, '\n')
 	if shown != nil {
@@ -56,6 +59,9 @@ func (r *rendering) appendMessage(dst []byte, v frames.Version, out *broker.Outp
 	if m.HasLength || bytes.IndexByte(m.Body, 0) >= 0 {
 		dst = append(dst, "content-length:"...)
 		dst = append(strconv.AppendInt(dst, int64(len(m.Body)), 10), '\n')
+	}
+	if r.own {
+		dst = frames.AppendHeader(dst, v, "destination", out.Destination)
 	}
 	dst = append(dst, r.head...)
 	if m.UserID != "" && !out.HideUserID {

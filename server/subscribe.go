@@ -53,6 +53,9 @@ func (s *session) subscribe(f *frames.Frame) error {
 	if timeout != nil {
 		op.AckTimeout = *timeout
 	}
+	if from.Wildcard() {
+		raw = nil // each MESSAGE has that of its SEND
+	}
 	sub := &subscription{text: text, from: from, rendering: newRendering(s.version, s.id, raw, shown, op.Mode)}
 	sub.seq = seq
 	op.Tag = sub
@@ -76,13 +79,29 @@ func (s *session) source(h frames.Header, text string) (broker.Address, error) {
 	if bad != nil {
 		return from, bad
 	}
-	if from.Kind != broker.Durable && isWildcard(from.Name) {
-		return from, unsupported("wildcards", "destination", text)
+	if from.Kind != broker.Durable && broker.HasWildcard(from.Name) {
+		if err := s.checkWildcard(from, text); err != nil {
+			return from, err
+		}
 	}
 	if from.Kind == broker.Queue && !from.IsTemporary() && isVirtualConsumer(from.Name) {
 		return from, unsupported("virtual topics", "destination", text)
 	}
 	return from, s.authorize(auth.Receive, from, text)
+}
+
+// checkWildcard tells why a SUBSCRIBE to a name with wildcards is refused.
+func (s *session) checkWildcard(from broker.Address, text string) error {
+	limit := s.shared.options.MaxWildcardLevels
+	switch n := strings.Count(from.Name, ".") + 1; {
+	case from.IsTemporary():
+		return refusal(broker.KindDestination, "destination %s has a wildcard, and is temporary", quote(text))
+	case from.Kind != broker.Topic:
+		return unsupported("wildcards", "destination", text)
+	case n > limit:
+		return refusal(broker.KindLimit, "destination %s has a wildcard and %d levels, and %d are the limit (limits.wildcard-levels)", quote(text), n, limit)
+	}
+	return nil
 }
 
 // rankOptions reads how a consumer stands to others.

@@ -144,7 +144,7 @@ func (s *session) rewriteReplyTo(f *frames.Frame, h *sendHeaders) error {
 	if a.Kind != broker.Queue || s.replies[a].consumers > 0 {
 		return nil
 	}
-	if isWildcard(a.Name) {
+	if broker.HasWildcard(a.Name) {
 		return refusal(broker.KindDestination, "reply-to: destination %s is a wildcard", quote(text))
 	}
 	if err := s.authorize(auth.Receive, a, text); err != nil {

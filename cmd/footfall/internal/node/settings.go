@@ -124,6 +124,7 @@ func limits(o *Options) []config.Setting {
 		config.Number(&s.MaxConnections, "limits.connections", "20000", config.Bounds{Min: 1, Max: 1 << 24}, "Open connections. The system has to allow 600 open files more than that (`ulimit -n`); the log says at the start if it does not."),
 		config.Number(&s.MaxSubscriptions, "limits.subscriptions", "10000", config.Bounds{Min: 1, Max: 1 << 24}, "Live subscriptions of a connection."),
 		config.Number(&s.MaxParts, "limits.composite-parts", "32", config.Bounds{Min: 1, Max: 1024}, "Parts of a composite destination."),
+		config.Number(&s.MaxWildcardLevels, "limits.wildcard-levels", "32", config.Bounds{Min: 1, Max: 512}, "Levels of a name with wildcards on SUBSCRIBE."),
 		config.Number(&b.MaxDestinations, "limits.destinations", "1000000", config.Bounds{Min: 1, Max: 1 << 28}, "Destinations that exist."),
 		config.Number(&b.MaxTemporaries, "limits.temporary-destinations", "10000", config.Bounds{Min: 1, Max: 1 << 24}, "Temporary destinations of a connection."),
 		config.Size(&b.RetainedBytes, "limits.retained-bytes", "64MiB", octets(1, 1<<40), "Octets that topics keep in memory for new subscribers."),
