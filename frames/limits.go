@@ -18,7 +18,8 @@ type Limits struct {
 	Login int
 }
 
-func (l Limits) withDefaults() Limits {
+// WithDefaults returns l with a value in each field.
+func (l Limits) WithDefaults() Limits {
 	def(&l.Command, 32)
 	def(&l.HeaderLine, 64<<10)
 	def(&l.Headers, 1000)

@@ -73,13 +73,13 @@ type progress struct {
 
 // NewReader returns the Reader of a server. It has no buffer before the first Fill.
 func NewReader(src io.Reader, limits Limits) *Reader {
-	limits = limits.withDefaults()
+	limits = limits.WithDefaults()
 	return &Reader{src: src, limits: limits, loginEnd: limits.Login}
 }
 
 // NewClientReader returns the Reader of a client: it takes the commands of servers and no others.
 func NewClientReader(src io.Reader, limits Limits) *Reader {
-	return &Reader{src: src, limits: limits.withDefaults(), client: true, loginEnd: math.MaxInt}
+	return &Reader{src: src, limits: limits.WithDefaults(), client: true, loginEnd: math.MaxInt}
 }
 
 // SetVersion says what was agreed on; the frames after it follow the rules of v. It is

@@ -41,6 +41,8 @@ var clocks = map[string]string{
 	"server/accept.go":   "the accept loop backs off",
 	"server/conn.go":     "deadlines of connections",
 	"server/reader.go":   "deadlines of connections",
+	"server/open.go":     "deadlines of connections",
+	"server/steady.go":   "deadlines of connections",
 	"server/writer.go":   "deadlines of connections, heart-beats",
 	"admin/metrics.go":   "how long the process has run",
 	"cmd/footfall/internal/cli/schedule_next.go": "what is due next is due after now",

@@ -86,7 +86,7 @@ func BenchmarkMessage(b *testing.B) {
 			null, _ := newPipe(1)
 			c := newConn(s, devNull{null}, &listener{transport: Transport{}.withDefaults(), counters: new(transportCounters)})
 			c.link, _ = newFakeBroker().Attach(c.out, broker.Client{})
-			w := &writer{c: c, version: frames.V12, lf: true, steps: 1}
+			w := &writer{c: c, version: frames.V12, lf: true}
 			sub := &subscription{rendering: newRendering(frames.V12, 35, []byte("/queue/orders"), []byte("sub-0"), broker.AckClient)}
 			m := &broker.Message{
 				Header: frames.Header{Raw: []byte("content-type:application/json\ncorrelation-id:c-1\npersistent:true\n"), Dialect: frames.V12},

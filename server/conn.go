@@ -28,6 +28,7 @@ const (
 	endWrite        = "write_failed"    // likewise
 	endWriteTimeout = "write_timeout"   // the client took nothing
 	endConnect      = "connect_timeout" // no CONNECT in time
+	endOpen         = "not_opened"      // PROXY header, TLS or WebSocket did not come about
 	endSilence      = "heartbeat"       // no heart-beat in time
 	endShutdown     = "shutdown"
 	endPanic        = "panic"
@@ -37,13 +38,14 @@ const (
 type conn struct {
 	// Immutable.
 	srv       *Server
-	nc        net.Conn
+	raw       net.Conn // the socket: closed, and given deadlines, by anybody
 	transport *Transport
 	counters  *transportCounters
 	accepted  time.Time
 	out       *outbox
 
 	// Owned by the reader; the writer sees what was set before it began.
+	nc       net.Conn // what frames are read from and written to: raw, or a layer upon it
 	in       *frames.Reader
 	session  session
 	greeting greeting
@@ -62,7 +64,7 @@ type conn struct {
 
 func newConn(s *Server, nc net.Conn, l *listener) *conn {
 	c := &conn{
-		srv: s, nc: nc, transport: &l.transport, counters: l.counters,
+		srv: s, raw: nc, nc: nc, transport: &l.transport, counters: l.counters,
 		accepted:   time.Now(),
 		out:        newOutbox(&s.lots),
 		writerDone: make(chan struct{}),
@@ -82,7 +84,7 @@ func (c *conn) run() {
 	c.counters.open[inGreeting].Add(1)
 	defer c.finish()
 	defer c.rescue()
-	if c.greet() {
+	if c.open() && c.greet() {
 		c.converse()
 	}
 }
@@ -152,6 +154,13 @@ func (c *conn) because(reason string, cause error) {
 	}
 }
 
+// reasonNow tells why the connection ends, empty if it does not.
+func (c *conn) reasonNow() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.reason
+}
+
 // arm sets the deadline of the reads to come, zero for none. It is false when no more frames are to be read.
 func (c *conn) arm(deadline time.Time) bool {
 	c.mu.Lock()
@@ -160,7 +169,7 @@ func (c *conn) arm(deadline time.Time) bool {
 		return false
 	}
 	if c.armed || !deadline.IsZero() {
-		_ = c.nc.SetReadDeadline(deadline)
+		_ = c.raw.SetReadDeadline(deadline)
 		c.armed = !deadline.IsZero()
 	}
 	return true
@@ -174,7 +183,7 @@ func (c *conn) quiet() bool {
 		return false
 	}
 	c.phase = ending
-	_ = c.nc.SetReadDeadline(time.Time{})
+	_ = c.raw.SetReadDeadline(time.Time{})
 	return true
 }
 
@@ -191,26 +200,29 @@ func (c *conn) stop() {
 	defer c.mu.Unlock()
 	if c.phase == talking {
 		c.phase = stopping
-		_ = c.nc.SetReadDeadline(time.Now())
+		_ = c.raw.SetReadDeadline(time.Now())
 	}
 }
 
 // leave shuts the write side after the last frame, and wakes the reader to see to the rest.
 func (c *conn) leave() {
-	if w, ok := c.nc.(interface{ CloseWrite() error }); ok {
-		_ = w.CloseWrite()
+	switch nc := c.nc.(type) {
+	case *webSocket:
+		nc.sayClose(closeStatus(c.reasonNow()))
+	case interface{ CloseWrite() error }:
+		_ = nc.CloseWrite()
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.phase = leaving
-	_ = c.nc.SetReadDeadline(time.Now())
+	_ = c.raw.SetReadDeadline(time.Now())
 }
 
 // abort cuts the connection. Its goroutines end soon.
 func (c *conn) abort() {
 	c.because(endShutdown, nil)
 	c.out.close()
-	_ = c.nc.Close()
+	_ = c.raw.Close()
 }
 
 // input is a conn as its frames.Reader sees it: a source of octets that counts them.

@@ -7,7 +7,7 @@
 // the queue engine as a server needs it; [Stats]. Inside: conn, one connection;
 // session, a state machine from frames to operations, which has no connection
 // and is given its clock; outbox, what the broker left for the writer; render.go and errors.go, the
-// frames that go out.
+// frames that go out; open.go and webSocket, what may lie between a socket and frames.
 //
 // # Ownership
 //

@@ -67,41 +67,6 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// Identity is as whom a broker introduces itself in the server header of CONNECTED.
-// Some clients, stompjms above all, choose their dialect by it.
-type Identity string
-
-// The identities. All dialects are understood whatever the identity.
-const (
-	// IdentityAuto is Footfall to all but connections that look like stompjms,
-	// which gets Apollo: to a name it does not know it offers neither durable subscriptions nor browsers.
-	IdentityAuto Identity = "auto"
-	// IdentityFootfall is our own: footfall/VERSION.
-	IdentityFootfall Identity = "footfall"
-	// IdentityApollo is apache-apollo/1.7.1+footfall-VERSION, with a host-id.
-	IdentityApollo Identity = "apollo"
-	// IdentityActiveMQ is ActiveMQ/5.18.0+footfall-VERSION.
-	IdentityActiveMQ Identity = "activemq"
-	// IdentityRabbitMQ is RabbitMQ/3.13.0+footfall-VERSION.
-	IdentityRabbitMQ Identity = "rabbitmq"
-)
-
-// Transport describes the connections of one listener.
-type Transport struct {
-	// Name is its label in metrics: "tcp".
-	Name string
-	// Identity is as whom the broker introduces itself: IdentityAuto.
-	Identity Identity
-	// MinSilence is how long a client may be silent at least before it is dead, whatever
-	// heart-beats were agreed on. Browsers throttle background tabs to a beat a minute.
-	MinSilence time.Duration
-	// RestrictClientIDs refuses CONNECT with the client-id of a connection that is open.
-	RestrictClientIDs bool
-	// Bare leaves out the LF after the NUL of a frame, and gives each frame to the
-	// connection in one Write of its own, as WebSocket needs it.
-	Bare bool
-}
-
 func (o Options) withDefaults() Options {
 	def(&o.Version, "dev")
 	def(&o.HostID, "footfall")
@@ -136,12 +101,6 @@ func (o Options) withDefaults() Options {
 		o.Log = slog.Default()
 	}
 	return o
-}
-
-func (t Transport) withDefaults() Transport {
-	def(&t.Name, "tcp")
-	def(&t.Identity, IdentityAuto)
-	return t
 }
 
 func def[T comparable](field *T, value T) {

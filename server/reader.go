@@ -101,7 +101,7 @@ func (c *conn) refuse(reason string, err error) {
 
 // write writes a frame, up to its NUL, as long as there is no writer.
 func (c *conn) write(frame []byte) error {
-	if !c.transport.Bare {
+	if c.transport.WebSocket == nil {
 		frame = append(frame, '\n')
 	}
 	_ = c.nc.SetWriteDeadline(time.Now().Add(c.srv.shared.options.WriteTimeout))
@@ -209,6 +209,10 @@ func (c *conn) endWith(e *broker.Error) {
 
 // lost ends the session of a client that is gone, or that has shut its write side.
 func (c *conn) lost(err error) {
+	if errors.Is(err, errWebSocket) {
+		c.cut(err)
+		return
+	}
 	if !errors.Is(err, io.EOF) {
 		c.because(endRead, err)
 		return
@@ -219,6 +223,9 @@ func (c *conn) lost(err error) {
 		err = nil
 	}
 	c.because(endClient, err)
+	if _, ok := c.nc.(*webSocket); ok {
+		defer c.linger()
+	}
 	if c.link == nil || c.session.ever {
 		return
 	}
@@ -240,7 +247,21 @@ func (c *conn) discard() {
 			return // the client is gone
 		}
 	}
+	c.linger()
+}
+
+// linger is the part of discard that is for a while only.
+func (c *conn) linger() {
 	c.detach()
-	_ = c.nc.SetReadDeadline(time.Now().Add(c.srv.shared.options.LingerTimeout))
+	_ = c.raw.SetReadDeadline(time.Now().Add(c.srv.shared.options.LingerTimeout))
 	_, _ = io.Copy(io.Discard, (*input)(c))
+}
+
+// cut ends a session whose client can be told no more than it was.
+func (c *conn) cut(err error) {
+	c.because(endError, err)
+	c.srv.counters.errors.add("websocket")
+	c.out.close()
+	<-c.writerDone
+	c.linger()
 }

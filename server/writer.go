@@ -2,7 +2,6 @@ package server
 
 import (
 	"errors"
-	"net"
 	"os"
 	"slices"
 	"time"
@@ -23,7 +22,6 @@ type writer struct {
 	c       *conn
 	version frames.Version
 	lf      bool // after each NUL
-	steps   int  // of the write timeout
 
 	buf *block // nil for nothing
 
@@ -36,8 +34,9 @@ type writer struct {
 // startWriter hands the write side over to a writer.
 func (c *conn) startWriter() {
 	c.writerDone = make(chan struct{})
+	c.heedPings()
 	w := &writer{
-		c: c, version: c.greeting.version, lf: !c.transport.Bare, steps: stepsOf(c.nc),
+		c: c, version: c.greeting.version, lf: c.transport.WebSocket == nil,
 		// A little below the 0.6 of the interval that we promise to keep: timers come late.
 		every: c.greeting.beats.send / 2,
 	}
@@ -83,6 +82,10 @@ func (w *writer) wait() bool {
 		}
 		select {
 		case <-w.c.out.wake:
+			if err := w.c.answerPing(); err != nil {
+				w.failed(err)
+				return false
+			}
 			return !w.c.out.isClosed()
 		case <-due:
 			if err := w.heartBeat(); err != nil {
@@ -195,10 +198,10 @@ func (w *writer) flush() error {
 	}
 	var n int
 	var err error
-	if w.lf {
-		n, err = w.write(w.buf.octets)
+	if ws, ok := w.c.nc.(*webSocket); ok {
+		n, err = w.writeEach(ws)
 	} else {
-		n, err = w.writeEach()
+		n, err = w.write(w.buf.octets)
 	}
 	messages := 0
 	for _, e := range w.buf.ends {
@@ -221,64 +224,42 @@ func (w *writer) flush() error {
 	return nil
 }
 
-// writeEach writes each frame in a Write of its own.
-func (w *writer) writeEach() (n int, err error) {
-	for _, e := range w.buf.ends {
-		m, err := w.write(w.buf.octets[n:e.at])
-		n += m
-		if err != nil {
-			return n, err
-		}
-	}
-	return n, nil
-}
-
-// writeSteps is in how many parts the write timeout is waited for: a Write that was cut short does not tell when it
-// last got on.
-const writeSteps = 5
-
-// stepsOf returns writeSteps, but 1 for a connection upon another one: TLS cannot go on after a Write that was cut short.
-func stepsOf(nc net.Conn) int {
-	if _, ok := nc.(interface{ NetConn() net.Conn }); ok {
-		return 1
-	}
-	return writeSteps
+// writeEach writes each frame as a message of its own.
+func (w *writer) writeEach(ws *webSocket) (int, error) {
+	spare := w.c.srv.blocks.get()
+	defer w.c.srv.blocks.put(spare)
+	n, err := ws.writeEach(w.buf, spare)
+	w.took(n)
+	return n, err
 }
 
 // write writes octets. A client that takes some of them in each write timeout gets all the time it wants.
 func (w *writer) write(p []byte) (written int, err error) {
-	if len(p) == 0 {
-		return 0, nil
+	if w.c.layered() {
+		written, err = w.c.nc.Write(p)
+		w.took(written)
+		return written, err
 	}
-	step := w.c.srv.shared.options.WriteTimeout / time.Duration(w.steps)
-	for idle := 0; ; idle++ {
-		_ = w.c.nc.SetWriteDeadline(time.Now().Add(step))
-		n, err := w.c.nc.Write(p[written:])
-		written += n
-		w.c.counters.octetsOut.Add(uint64(n))
-		if w.beat != nil {
-			w.last = time.Now()
-		}
-		switch {
-		case written == len(p):
-			return written, nil
-		case !errors.Is(err, os.ErrDeadlineExceeded) || idle == w.steps-1 && n == 0:
-			return written, err
-		case n > 0:
-			idle = -1
-		}
+	return writeSteadily(w.c.nc, p, w.c.srv.shared.options.WriteTimeout, w.took)
+}
+
+// took tells that so many octets were written.
+func (w *writer) took(n int) {
+	w.c.counters.octetsOut.Add(uint64(n))
+	if w.beat != nil {
+		w.last = time.Now()
 	}
 }
 
 // complain makes an attempt to tell a client that takes nothing why it is cut, unless that
 // would be within a frame.
 func (w *writer) complain(written int, err error) {
-	if !errors.Is(err, os.ErrDeadlineExceeded) || !w.between(written) {
+	if !errors.Is(err, os.ErrDeadlineExceeded) || !w.between(written) || w.c.layered() {
 		return
 	}
 	e := refusal(broker.KindSlow, "nothing that was sent was taken for %v", w.c.srv.shared.options.WriteTimeout)
-	_ = w.c.nc.SetWriteDeadline(time.Now().Add(complaintTimeout))
-	_, _ = w.c.nc.Write(append(appendError(nil, w.version, e, false, ""), '\n'))
+	_ = w.c.raw.SetWriteDeadline(time.Now().Add(complaintTimeout))
+	_, _ = w.c.raw.Write(append(appendError(nil, w.version, e, false, ""), '\n'))
 }
 
 // complaintTimeout is how long the attempt may take.
@@ -299,5 +280,5 @@ func (w *writer) failed(err error) {
 		reason = endWriteTimeout
 	}
 	w.c.because(reason, err)
-	_ = w.c.nc.Close()
+	_ = w.c.raw.Close()
 }

@@ -1,9 +1,7 @@
 package server
 
 import (
-	"net"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -26,54 +24,15 @@ func TestFramesInBulkAreSubmittedInFewPieces(t *testing.T) {
 
 func TestALargeBodyArrivesWhole(t *testing.T) {
 	body := strings.Repeat("0123456789abcdef\x00", 100_000)
-	for _, tr := range []Transport{{}, {Bare: true}} {
-		inBubble(t, Options{}, tr, func(w *world) {
-			c := w.listener.dialRoom(4 << 20)
-			got := w.say(c, connect12+"SUBSCRIBE\nid:1\ndestination:/topic/a\n\n\x00SEND\ndestination:/topic/a\ncontent-length:1700000\n\n"+body+"\x00", "CONNECTED\n")
-			_, message, _ := strings.Cut(got, "MESSAGE\n")
-			_, rest, _ := strings.Cut(message, "\n\n")
-			if end := map[bool]string{false: "\x00\n", true: "\x00"}[tr.Bare]; rest != body+end {
-				t.Errorf("bare: %v: %d octets came back, of %d", tr.Bare, len(rest), len(body)+len(end))
-			}
-			if _, written, _ := w.broker.snapshot(1); written != 1 {
-				t.Errorf("%d messages are said to be written", written)
-			}
-		})
-	}
-}
-
-// writes notes what each Write of a server was.
-type writes struct {
-	net.Conn
-	mu  sync.Mutex
-	all []string
-}
-
-func (w *writes) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	w.all = append(w.all, string(p))
-	w.mu.Unlock()
-	return w.Conn.Write(p)
-}
-
-func TestEachFrameIsAWriteOfItsOwnWithoutLineFeedWhereATransportIsBare(t *testing.T) {
-	inBubble(t, Options{}, Transport{Name: "ws", Bare: true}, func(w *world) {
-		client, server := newPipe(64 << 10)
-		noted := &writes{Conn: server}
-		w.listener.conns <- noted
-		w.say(client, "CONNECT\naccept-version:1.2\nheart-beat:0,1000\n\n\x00", "CONNECTED\n")
-		w.say(client, "SUBSCRIBE\nid:1\ndestination:/topic/a\nreceipt:r1\n\n\x00SEND\ndestination:/topic/a\nreceipt:r2\n\nx\x00", "RECEIPT\n")
-		<-time.After(500 * time.Millisecond)
-		synctest.Wait()
-		noted.mu.Lock()
-		defer noted.mu.Unlock()
-		if len(noted.all) != 5 || noted.all[4] != "\n" {
-			t.Fatalf("the writes are %q", noted.all)
+	inBubble(t, Options{}, Transport{}, func(w *world) {
+		c := w.listener.dialRoom(4 << 20)
+		got := w.say(c, connect12+"SUBSCRIBE\nid:1\ndestination:/topic/a\n\n\x00SEND\ndestination:/topic/a\ncontent-length:1700000\n\n"+body+"\x00", "CONNECTED\n")
+		_, message, _ := strings.Cut(got, "MESSAGE\n")
+		if _, rest, _ := strings.Cut(message, "\n\n"); rest != body+"\x00\n" {
+			t.Errorf("%d octets came back, of %d", len(rest), len(body)+2)
 		}
-		for _, f := range noted.all[:4] {
-			if strings.Index(f, "\x00") != len(f)-1 {
-				t.Errorf("a write is %q", f)
-			}
+		if _, written, _ := w.broker.snapshot(1); written != 1 {
+			t.Errorf("%d messages are said to be written", written)
 		}
 	})
 }

@@ -118,6 +118,9 @@ func banner(out io.Writer, n *node.Node, o *node.Options, b build) {
 	for _, at := range n.Stomp() {
 		fmt.Fprintf(&text, "  STOMP   %s\n", at)
 	}
+	for _, at := range n.WebSockets() {
+		fmt.Fprintf(&text, "  ws      ws://%s\n", at)
+	}
 	if at := n.Admin(); at != nil {
 		fmt.Fprintf(&text, "  admin   http://%s\n", at)
 	}
@@ -164,22 +167,26 @@ func absolute(dir string) string {
 
 // announce is the banner as a record of the log.
 func announce(log *slog.Logger, n *node.Node, o *node.Options, b build) {
-	stomp := make([]string, len(n.Stomp()))
-	for i, at := range n.Stomp() {
-		stomp[i] = at.String()
-	}
 	adminAt := ""
 	if at := n.Admin(); at != nil {
 		adminAt = at.String()
 	}
 	r := n.Recovered()
-	log.Info("started", "version", b.Version, "stomp", stomp, "admin", adminAt, "data", absolute(o.Store.Dir),
+	log.Info("started", "version", b.Version, "stomp", texts(n.Stomp()), "websocket", texts(n.WebSockets()), "admin", adminAt, "data", absolute(o.Store.Dir),
 		"destinations", r.Destinations, "messages", r.Messages, "scheduled", r.Scheduled, "took", n.Took())
+}
+
+func texts(list []net.Addr) []string {
+	all := make([]string, len(list))
+	for i, at := range list {
+		all[i] = at.String()
+	}
+	return all
 }
 
 // warn tells what others can reach.
 func warn(log *slog.Logger, n *node.Node) {
-	list := n.Stomp()
+	list := append(n.Stomp(), n.WebSockets()...)
 	if at := n.Admin(); at != nil {
 		list = append(list, at)
 	}

@@ -23,7 +23,7 @@ type Node struct {
 	server *server.Server
 	admin  *admin.Server // nil for none
 
-	stomp     []net.Listener
+	listeners []listener
 	adminAt   net.Listener
 	serving   sync.WaitGroup
 	draining  atomic.Bool
@@ -57,12 +57,8 @@ func Start(o Options, p Program) (n *Node, err error) {
 	if err := n.open(p, commits); err != nil {
 		return n, err
 	}
-	for _, at := range o.Stomp {
-		l, err := net.Listen("tcp", at)
-		if err != nil {
-			return n, fmt.Errorf("stomp.listen: %w", err)
-		}
-		n.stomp = append(n.stomp, l)
+	if err := n.listen(); err != nil {
+		return n, err
 	}
 	if o.Admin != "none" {
 		if n.adminAt, err = net.Listen("tcp", o.Admin); err != nil {
@@ -75,9 +71,8 @@ func Start(o Options, p Program) (n *Node, err error) {
 		})
 		n.serve("admin", n.adminAt, n.admin.Serve, admin.ErrServerClosed)
 	}
-	for _, l := range n.stomp {
-		transport := server.Transport{Identity: server.Identity(o.Identity), RestrictClientIDs: o.ClientIDs == "restricted"}
-		n.serve("stomp", l, func(l net.Listener) error { return n.server.ServeTransport(l, transport) }, server.ErrServerClosed)
+	for _, l := range n.listeners {
+		n.serve(l.transport.Name, l, func(at net.Listener) error { return n.server.ServeTransport(at, l.transport) }, server.ErrServerClosed)
 	}
 	n.took = time.Since(started)
 	return n, nil
@@ -157,16 +152,6 @@ func (n *Node) Abandon(ctx context.Context) {
 	_ = n.server.Shutdown(ctx)
 }
 
-// Stomp returns the addresses of the STOMP listeners, Admin that of the admin server, nil
-// for none.
-func (n *Node) Stomp() []net.Addr {
-	list := make([]net.Addr, len(n.stomp))
-	for i, l := range n.stomp {
-		list[i] = l.Addr()
-	}
-	return list
-}
-
 // Admin returns the address of the admin server, nil for none.
 func (n *Node) Admin() net.Addr {
 	if n.adminAt == nil {
@@ -197,7 +182,7 @@ func (n *Node) Close(ctx context.Context) error {
 	if n.server != nil {
 		errs = append(errs, n.closeSessions(ctx))
 	}
-	for _, l := range n.stomp {
+	for _, l := range n.listeners {
 		_ = l.Close() // those that were never served
 	}
 	if n.broker != nil {

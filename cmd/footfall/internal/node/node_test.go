@@ -2,6 +2,7 @@ package node_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"footfall/cmd/footfall/internal/config"
 	"footfall/cmd/footfall/internal/node"
 	"go.uber.org/goleak"
 )
@@ -59,6 +61,47 @@ func TestEveryListenerServes(t *testing.T) {
 		_ = conn.Close()
 	}
 	end(t, n)
+}
+
+func TestAWebSocketListenerServesAsItIsSet(t *testing.T) {
+	o := options(t)
+	o.WebSocket.Listen, o.WebSocket.Paths, o.WebSocket.Origins = []string{"127.0.0.1:0"}, []string{"/mine"}, []string{"https://app.example"}
+	n, err := node.Start(o, program())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer end(t, n)
+	at := n.WebSockets()[0].String()
+	for _, c := range []struct{ path, origin, status string }{
+		{"/mine", "https://app.example", "101"}, {"/mine", "https://other.example", "403"}, {"/stomp", "https://app.example", "404"},
+	} {
+		conn, err := net.Dial("tcp", at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\nOrigin: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n", c.path, c.origin)
+		said := make([]byte, 12)
+		if _, err := io.ReadFull(conn, said); err != nil || string(said) != "HTTP/1.1 "+c.status {
+			t.Errorf("%+v: saw %q, %v", c, said, err)
+		}
+		_ = conn.Close()
+	}
+}
+
+func TestSettingsOfWebSocketsAreChecked(t *testing.T) {
+	for name, bad := range map[string][]string{
+		"websocket.origins": {"app.example", "https://app.example/path", "null"},
+		"websocket.paths":   {"stomp", "/a?b", "/a%2Fb"},
+		"websocket.listen":  {"15674"},
+	} {
+		for _, text := range bad {
+			var o node.Options
+			_, err := config.Load(node.Settings(&o), config.Sources{Flags: map[string]config.Given{name: {Text: text, At: "flag"}}})
+			if err == nil || !strings.Contains(err.Error(), name) {
+				t.Errorf("%s=%s is taken: %v", name, text, err)
+			}
+		}
+	}
 }
 
 func TestAFailedStartLeavesNothingOpen(t *testing.T) {

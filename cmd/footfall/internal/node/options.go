@@ -16,6 +16,8 @@ import (
 type Options struct {
 	// Stomp are the addresses of the TCP listeners, host:port.
 	Stomp []string
+	// WebSocket are the settings of listeners for WebSockets.
+	WebSocket WebSocket
 	// Identity is as whom the broker introduces itself, of server.Identity.
 	Identity string
 	// ClientIDs says whether several connections may have one client-id: unrestricted or restricted.

@@ -2,9 +2,6 @@ package node
 
 import (
 	"errors"
-	"fmt"
-	"net"
-	"strconv"
 	"time"
 
 	"footfall/cmd/footfall/internal/config"
@@ -19,43 +16,6 @@ func Settings(o *Options) []config.Setting {
 		list = append(list, section...)
 	}
 	return list
-}
-
-func listeners(o *Options) []config.Setting {
-	return []config.Setting{
-		config.List(&o.Stomp, "stomp.listen", "127.0.0.1:61613", "host:port",
-			"Addresses that STOMP clients connect to over TCP. An empty host is every interface.", address).OnFlag("stomp"),
-		config.Choice(&o.Identity, "stomp.identity", "auto",
-			"As whom the broker introduces itself. `auto` is `footfall`, but `apollo` to stompjms, which offers its JMS features to names it knows.",
-			"auto", "footfall", "apollo", "activemq", "rabbitmq"),
-		config.Choice(&o.ClientIDs, "stomp.client-ids", "unrestricted",
-			"Whether several connections may have the same `client-id` at a time. JMS over STOMP has a connection for each session, all with one.",
-			"unrestricted", "restricted"),
-		config.List(&o.Server.QueuePrefixes, "stomp.queue-prefixes", "/queue/,/amq/queue/,queue://,jms.queue.", "text",
-			"What the destination of a queue may begin with.", prefix),
-		config.List(&o.Server.TopicPrefixes, "stomp.topic-prefixes", "/topic/,topic://,jms.topic.,/exchange/amq.topic/", "text",
-			"What the destination of a topic may begin with.", prefix),
-		config.Switch(&o.Server.RequireSubscriptionID, "stomp.require-subscription-id", "false",
-			"Refuse SUBSCRIBE without `id` in STOMP 1.1 and 1.2. Otherwise the destination is the id."),
-		config.Duration(&o.Server.ConnectTimeout, "stomp.connect-timeout", "10s", span(100*time.Millisecond, time.Hour),
-			"Time from a connection's first moment to CONNECTED."),
-		config.Duration(&o.Server.WriteTimeout, "stomp.write-timeout", "30s", span(time.Second, time.Hour),
-			"How long a client may take no octet of what is written to it."),
-		config.Duration(&o.Server.LingerTimeout, "stomp.linger-timeout", "2s", span(100*time.Millisecond, time.Minute),
-			"How long the input of a client is drained after the last frame to it, so that it can read that frame."),
-		config.Duration(&o.Server.MinHeartBeat, "stomp.heart-beat-min", "500ms", span(10*time.Millisecond, time.Hour),
-			"The shortest interval of heart-beats that is agreed on."),
-		config.Factor(&o.Server.HeartBeatTolerance, "stomp.heart-beat-tolerance", "2.5", config.Bounds{Min: 10, Max: 1000},
-			"After how many of its intervals of silence a client is taken for dead."),
-
-		config.Text(&o.Admin, "admin.listen", "127.0.0.1:8161", "host:port, or none",
-			"Address of health, metrics, inspection and the schedule's management over HTTP. It has no login: keep it on an address that only operators reach.",
-			addressOrNone).OnFlag("admin"),
-		config.List(&o.AdminHosts, "admin.hosts", "", "host",
-			"Names that may stand in the Host header beside localhost and addresses, where the admin server listens on a loopback address.", nil),
-		config.Number(&o.MetricsDestinations, "admin.metrics-destinations", "200", config.Bounds{Min: 1, Max: 1000, None: true},
-			"How many destinations, the most active ones, have metrics of their own."),
-	}
 }
 
 func storage(o *Options) []config.Setting {
@@ -176,34 +136,6 @@ func span(low, high time.Duration) config.Bounds {
 }
 
 func octets(low, high int64) config.Bounds { return config.Bounds{Min: low, Max: high} }
-
-// address accepts host:port; port 0 is one that the system chooses.
-func address(text string) error {
-	_, port, err := net.SplitHostPort(text)
-	if err != nil {
-		return errors.New("must be host:port, as in 127.0.0.1:61613 or [::1]:61613")
-	}
-	if n, err := strconv.ParseUint(port, 10, 16); err != nil {
-		return fmt.Errorf("must have a port from 0 to 65535, not %q", port)
-	} else if strconv.FormatUint(n, 10) != port {
-		return fmt.Errorf("must have a port in digits, not %q", port)
-	}
-	return nil
-}
-
-func addressOrNone(text string) error {
-	if text == "none" {
-		return nil
-	}
-	return address(text)
-}
-
-func prefix(text string) error {
-	if text == "" || len(text) > 64 {
-		return errors.New("must have 1 to 64 octets")
-	}
-	return nil
-}
 
 func path(text string) error {
 	if text == "" {
