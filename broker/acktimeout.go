@@ -13,7 +13,7 @@ func (c *core) watch(d *delivery) {
 		return
 	}
 	timeout := s.op.AckTimeout
-	if p := c.policyOf(s.q.dest.addr, s.q.dest).ackTimeout; p != nil {
+	if p := c.policyOf(d.q.dest.addr, d.q.dest).ackTimeout; p != nil {
 		timeout = *p
 	}
 	if timeout <= 0 {

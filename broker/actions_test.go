@@ -3,7 +3,6 @@ package broker
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -95,17 +94,11 @@ func (h *history) subscribe(t *rapid.T) {
 	if c.subs[s.key] != nil {
 		return
 	}
-	s.from = h.address(t)
-	if s.from.Kind == Topic {
-		s.from.Name = rapid.SampledFrom([]string{s.from.Name, s.from.Name, "*", "#", "t.#", "*.u"}).Draw(t, "pattern")
-		s.backlog = &modelBacklog{name: fmt.Sprintf("%s of %s.%d", s.from, c.name, s.number)}
-	} else {
-		s.backlog = h.m.queue(s.from.Name)
-	}
 	s.mode = rapid.SampledFrom([]AckMode{AckClient, AckIndividual, AckAuto}).Draw(t, "mode")
 	op := h.receipt(c)
 	op.Kind = OpSubscribe
-	op.Subscribe = &SubscribeOp{ID: s.key, From: s.from, Mode: s.mode}
+	op.Subscribe = &SubscribeOp{ID: s.key, Mode: s.mode}
+	h.drawSources(t, s, op.Subscribe)
 	if s.mode != AckAuto {
 		s.window = rapid.SampledFrom([]int{1, 2, 3, 10}).Draw(t, "window")
 		op.Subscribe.Window = s.window

@@ -77,15 +77,16 @@ type backlog struct {
 	deep   map[store.Seq]*glimpse
 
 	flight     flightList
-	consumers  []*subscription
+	consumers  []*consumer
 	browsers   []*browser
 	groups     map[string]*group // who gets the messages of a group
 	grouped    int               // entries in lanes that are of groups
 	regrouping bool              // a timer runs
 	turn       int               // the consumer whose turn it is, if they are not ranked
 	ranked     bool              // their priorities differ
-	master     *subscription     // the exclusive consumer that gets all, nil if none is exclusive
+	master     *consumer         // the exclusive consumer that gets all, nil if none is exclusive
 	joined     uint64            // consumers so far
+	sharers    int               // of consumers, those of subscriptions with others
 
 	dirty     bool // in core.dirty: may have something to dispatch
 	touched   bool // in core.touched: account changed in this round

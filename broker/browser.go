@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"footfall/selector"
 	"footfall/store"
 )
 
@@ -19,8 +20,9 @@ type BrowseOp struct {
 // browser is a look at a backlog. It goes over it in passes: the first one shows what waits at its beginning, each later one
 // what came since the one before. What is stored it reads off the loop, a page at a time, whether it is in the window or not.
 type browser struct {
-	s  *subscription
-	op *BrowseOp
+	s       *subscription
+	op      *BrowseOp
+	program *selector.Program // nil: all
 
 	first, last store.Seq // of the pass, both inclusive
 	ready       bool      // all of the pass that is stored is on disk
@@ -39,8 +41,8 @@ const (
 )
 
 // openBrowser has s look at q and not consume it.
-func (c *core) openBrowser(q *backlog, s *subscription) {
-	b := &browser{s: s, op: s.op.Browse, over: true}
+func (c *core) openBrowser(q *backlog, s *subscription, program *selector.Program) {
+	b := &browser{s: s, op: s.op.Browse, program: program, over: true}
 	b.last = store.Seq(max(b.op.From, 1)) - 1
 	if b.op.Tail {
 		b.last = c.seq[q.account.Shard]
@@ -131,7 +133,7 @@ func (c *core) readOn(q *backlog, b *browser) {
 	for i := range filter.Heads {
 		filter.Heads[i] = max(q.account.Lanes[i].Head, b.first)
 	}
-	v := c.view(q, b.s.program)
+	v := c.view(q, b.program)
 	c.loads = append(c.loads, func(s Store, after uint64) (func(), error) {
 		filter.After = after
 		read, next, more, err := v.search(s, filter)
@@ -190,7 +192,7 @@ func (c *core) looseBetween(q *backlog, b *browser, from, to place) {
 			if to.less(at) {
 				break
 			}
-			if !e.stored() && !at.less(from) && e.seq >= b.first && e.seq <= b.last && (b.s.program == nil || c.matches(q, b.s.program, e)) {
+			if !e.stored() && !at.less(from) && e.seq >= b.first && e.seq <= b.last && (b.program == nil || c.matches(q, b.program, e)) {
 				b.page = append(b.page, *e)
 			}
 		}

@@ -82,6 +82,7 @@ type core struct {
 	flying  int                 // octets of these
 
 	fed     []*destination // scratch of feeds
+	feeding uint64         // calls of it
 	fanOut  []*tap         // scratch of publish
 	spent   [store.Shards]spent
 	dirty   []*backlog
@@ -300,7 +301,7 @@ func (c *core) activate(conn *Conn) {
 	for _, s := range conn.inOrder() {
 		if s.after != 0 && s.after <= c.durable && !s.ended {
 			s.after = 0
-			c.mark(s.q)
+			c.wake(s)
 		}
 		conn.fenced = conn.fenced || s.after != 0
 	}

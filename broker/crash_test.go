@@ -281,7 +281,7 @@ func (m *model) seen(known map[*modelConn][]Output, took map[string]bool) {
 			if o.Kind != OutputMessage {
 				continue
 			}
-			for _, it := range slices.Concat(c.numbers[o.SubNumber-1].backlog.items, m.waits) {
+			for _, it := range slices.Concat(m.waiting(c.numbers[o.SubNumber-1]), m.waits) {
 				if it.sent.body != bodyName(o.Message.Body) {
 					continue
 				}
@@ -319,7 +319,7 @@ func (h *history) whole(d *deed, took map[string]bool) {
 		}
 	}
 	for _, x := range d.acks {
-		if x.item.persistent() && x.item.sent.ttl == 0 && x.item.sent.job == nil && x.sub.from.Kind == Queue {
+		if x.item.persistent() && x.item.sent.ttl == 0 && x.item.sent.job == nil && x.item.in != x.sub.coming {
 			count(!h.m.has(x.item.sent))
 		}
 	}

@@ -19,11 +19,12 @@ type destination struct {
 	idsAway    bool   // the store may have ids that it was sent which are not in memory
 	idsVersion uint64 // counts how often they left memory
 
-	queue    *backlog       // of a queue or a durable subscription
-	temp     *temporary     // of a temporary destination
-	durable  *durable       // of a durable subscription
-	retained *Message       // of a topic, for new subscribers
-	pattern  []patternLevel // of one that the topics feed which match it; else nil
+	queue    *backlog   // of a queue or a durable subscription
+	temp     *temporary // of a temporary destination
+	durable  *durable   // of a durable subscription
+	retained *Message   // of a topic, for new subscribers
+	patterns []pattern  // of one that the topics feed which match them; else nil
+	feeding  uint64     // the last SEND that fed it, see core.feeds
 	// Of a topic, what takes from it: taps all that is sent, choosy what their selectors say, found by index.
 	taps, choosy []*tap
 	index        selector.Index[*tap]

@@ -18,6 +18,7 @@ func (c *core) dispatch(q *backlog) {
 	}
 	c.eased(q)
 	c.refill(q)
+	c.passOn(q)
 	for _, b := range q.browsers {
 		c.browse(q, b)
 	}
@@ -80,7 +81,7 @@ func (c *core) raiseSeen(q *backlog, priority uint8, to store.Seq) {
 }
 
 // nextOpen returns the consumer whose turn it is among those with room and without a selector, nil when there is none.
-func (q *backlog) nextOpen(c *core) *subscription {
+func (q *backlog) nextOpen(c *core) *consumer {
 	n, begin := len(q.consumers), q.begin()
 	for i := range n {
 		at := begin + i
@@ -106,9 +107,9 @@ func (q *backlog) hasOpen(c *core) bool {
 }
 
 // deliver gives s a message that was taken out of q, which may be the first one of its group that s gets.
-func (c *core) deliver(q *backlog, s *subscription, e entry, first bool) {
+func (c *core) deliver(q *backlog, s *consumer, e entry, first bool) {
 	d := c.slab.make()
-	d.q, d.sub, d.e = q, s, e
+	d.q, d.sub, d.e = q, s.subscription, e
 	s.issued++
 	s.moved = c.now
 	d.number = s.issued
@@ -126,7 +127,7 @@ func (c *core) deliver(q *backlog, s *subscription, e entry, first bool) {
 		}
 	}
 	s.hold(d)
-	c.loans.lend(s, m)
+	c.loans.lend(s.subscription, m)
 	c.watch(d)
 	size := m.Size()
 	conn.unwritten.pushBack(unwritten{d: d, size: size})
@@ -137,7 +138,7 @@ func (c *core) deliver(q *backlog, s *subscription, e entry, first bool) {
 		Deliveries: d.e.deliveries, Redelivered: d.e.flags&entryRedelivered != 0, HideUserID: d.hidden, GroupFirst: first,
 	}
 	if s.several {
-		o.Destination = cmp.Or(m.Destination, q.dest.text)
+		o.Destination = cmp.Or(s.text, q.dest.shown(m))
 	}
 	c.emit(conn, o)
 	q.dest.delivered++
@@ -173,7 +174,7 @@ func (s *subscription) release(c *core, d *delivery) {
 	s.moved = c.now
 	s.octets -= d.e.msg.Size()
 	if !s.ended {
-		c.mark(s.q)
+		c.wake(s)
 	}
 }
 
@@ -198,7 +199,7 @@ func (c *core) wrote(conn *Conn) {
 		conn.eager.Store(conn.auto)
 		for _, s := range conn.inOrder() {
 			if !s.ended {
-				c.mark(s.q)
+				c.wake(s)
 			}
 		}
 	}

@@ -241,7 +241,7 @@ func (c *core) topicOf(d *destination) *destination {
 // there is none is no error.
 func (c *core) unsubscribeDurable(conn *Conn, op *Op) *Error {
 	s := conn.subs[op.Sub]
-	if s != nil && s.q.dest.durable == nil && s.op.Shared == (SubscriptionName{}) {
+	if s != nil && s.durable() == nil && s.op.Shared == (SubscriptionName{}) {
 		return c.unsubscribe(conn, op.Sub) // the headers are of no meaning to it
 	}
 	d := c.dests[op.Durable.Address()]

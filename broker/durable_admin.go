@@ -127,7 +127,7 @@ func (c *core) takeAway(d *destination) {
 		c.fail(s.conn, &Op{}, &Error{Kind: KindDestination, Message: fmt.Sprintf("subscription %s: durable subscription %s was deleted by an operator", quote(s.op.ID), quote(d.addr.Name))})
 	}
 	for _, s := range slices.Clone(d.queue.consumers) {
-		gone(s)
+		gone(s.subscription)
 	}
 	for x := d.queue.flight.front; x != nil; x = x.next {
 		gone(x.sub)

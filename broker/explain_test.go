@@ -64,7 +64,7 @@ func (m *model) delivered(c *modelConn, o Output) *modelItem {
 		m.bad("%s got delivery %d of %s, not %d", c.name, o.Number, s.key, s.issued)
 	}
 	var it *modelItem
-	for _, i := range s.backlog.items {
+	for _, i := range m.waiting(s) {
 		if i.sent.body != body || i.with != nil {
 			continue
 		}
@@ -76,7 +76,7 @@ func (m *model) delivered(c *modelConn, o Output) *modelItem {
 		}
 	}
 	if it == nil {
-		m.bad("%s got %s from %s, where it does not wait", c.name, body, s.backlog.name)
+		m.bad("%s got %s from %s, where it does not wait", c.name, body, s.coming.name)
 		return nil
 	}
 	if o.Deliveries < it.least || o.Deliveries > it.most || o.Redelivered != (o.Deliveries > 0) {
@@ -86,6 +86,9 @@ func (m *model) delivered(c *modelConn, o Output) *modelItem {
 	d := &modelDelivery{item: it, sub: s, number: o.Number, id: o.Message.ID, hidden: o.HideUserID}
 	if !d.hidden {
 		m.distinct(c, it)
+	}
+	if s.several() != (o.Destination != "") || s.several() && o.Destination != it.sent.to.String() {
+		m.bad("%s of %s came with the destination %q", body, it.sent.to, o.Destination)
 	}
 	if !s.wants(it.sent) {
 		m.bad("%s got %s for %s, which wants %s", c.name, body, s.key, s.where.text)
@@ -182,7 +185,7 @@ func (m *model) restful(c *modelConn, s *modelSub, starved bool) {
 	if c.client.stall || s.mode != AckAuto && outstanding >= s.window {
 		return
 	}
-	for _, it := range s.backlog.items {
+	for _, it := range m.waiting(s) {
 		if it.with == nil && !it.uncertain && s.wants(it.sent) {
 			m.bad("%v waits in %s and %s has room on %s", it, it.in.name, s.key, c.name)
 			return

@@ -4,7 +4,7 @@ import "time"
 
 // group is who gets the messages of a message group: one consumer of the backlog, for as long as it is there.
 type group struct {
-	owner  *subscription
+	owner  *consumer
 	flight int // messages of the group that it has
 }
 
@@ -37,7 +37,7 @@ func (c *core) dealGroups(q *backlog) {
 }
 
 // consumerFor returns the consumer that m can be given to now, nil if there is none.
-func (c *core) consumerFor(q *backlog, m *Message) *subscription {
+func (c *core) consumerFor(q *backlog, m *Message) *consumer {
 	g := q.groups[m.Group]
 	switch {
 	case m.Group == "" || g == nil:
@@ -69,7 +69,7 @@ func (c *core) regroup(q *backlog, at time.Time) {
 }
 
 // assign makes s the consumer of the group of m, which it is given, and tells whether it was not before.
-func (c *core) assign(q *backlog, m *Message, s *subscription) (first bool) {
+func (c *core) assign(q *backlog, m *Message, s *consumer) (first bool) {
 	if m.Group == "" {
 		return false
 	}
@@ -107,7 +107,7 @@ func (q *backlog) leaveGroup(d *delivery) {
 	if name == "" {
 		return
 	}
-	if g := q.groups[name]; g != nil && g.owner == d.sub && g.flight > 0 {
+	if g := q.groups[name]; g != nil && g.owner.subscription == d.sub && g.flight > 0 {
 		if g.flight--; g.flight == 0 && g.owner.ended {
 			delete(q.groups, name)
 		}
@@ -115,7 +115,7 @@ func (q *backlog) leaveGroup(d *delivery) {
 }
 
 // leaveGroups has the groups of a consumer that is gone go to others.
-func (q *backlog) leaveGroups(s *subscription) {
+func (q *backlog) leaveGroups(s *consumer) {
 	for name, g := range q.groups {
 		if g.owner == s && g.flight == 0 {
 			delete(q.groups, name)

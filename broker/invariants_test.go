@@ -224,7 +224,7 @@ func (c *core) lensInvariants(q *backlog, holders map[*Message]int32, bad func(s
 			}
 		}
 		// A connection whose outbox was full is looked at again when half of it is written.
-		hasRoom := slices.ContainsFunc(q.consumers, func(s *subscription) bool { return s.lens == l && !s.conn.full && s.open(c) })
+		hasRoom := slices.ContainsFunc(q.consumers, func(s *consumer) bool { return s.lens == l && !s.conn.full && s.open(c) })
 		if !hasRoom || len(c.parked) > 0 {
 			continue
 		}
@@ -252,6 +252,18 @@ func (c *core) connInvariants(conn *Conn, bad func(string, ...any)) {
 		bad("connection %d: %d octets unwritten, kept %d", conn.id, bytes, conn.unwrittenBytes)
 	}
 	for _, s := range conn.numbers {
+		waiting := 0
+		for i, one := range s.consumers {
+			if !s.ended && (one.at != i || one.subscription != s || one.left) {
+				bad("subscription %s: consumer %d of %s is not where it says", s.op.ID, i, one.q.dest.text)
+			}
+			if one.waits && !s.ended {
+				waiting++
+			}
+		}
+		if !s.ended && waiting > s.waiting.len() || s.ended && s.waiting.len() > 0 {
+			bad("subscription %s: %d consumers wait, kept %d", s.op.ID, waiting, s.waiting.len())
+		}
 		outstanding, settled := 0, 0
 		for i := range s.pending.len() {
 			switch d := *s.pending.at(i); {

@@ -82,7 +82,7 @@ func (c *core) feed() {
 	}
 	for i, s := range l.starved {
 		s.starved = false
-		c.mark(s.q)
+		c.wake(s)
 		l.starved[i] = nil
 	}
 	l.starved = l.starved[:0]

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // model is what the contract says of a broker, in sets and sorted lists: it knows no windows,
@@ -79,24 +78,6 @@ type modelDelivery struct {
 	nack    bool
 }
 
-type modelSub struct {
-	conn    *modelConn
-	key     string
-	number  uint64
-	mode    AckMode
-	window  int
-	from    Address
-	where   *modelSelector // nil: all
-	backlog *modelBacklog
-	issued  uint64
-	last    int              // the step of the last delivery
-	pending []*modelDelivery // not settled, in order
-	ended   bool
-	answer  string // the receipt of UNSUBSCRIBE, "" when it came or was never asked for
-	closed  bool   // nothing may come any more
-	grace   int64  // when what is pending is given back, in ms; 0: not
-}
-
 type modelConn struct {
 	name      string
 	client    *client
@@ -110,23 +91,6 @@ type modelConn struct {
 	over      bool              // it got an ERROR, or its CLOSE
 	commits   map[string]uint64 // receipts of COMMITs whose effect is not known
 }
-
-// modelSelector is a selector, and what it means.
-type modelSelector struct {
-	text  string
-	wants func(*modelSend) bool
-}
-
-// modelSelectors are about the header k, which is 0 to 3, and the priority.
-func modelSelectors() []*modelSelector {
-	all := []*modelSelector{{"JMSPriority > 3 OR k = 3", func(s *modelSend) bool { return s.msg.Priority > 3 || s.k == 3 }}}
-	for k := range 3 {
-		all = append(all, &modelSelector{fmt.Sprintf("k = '%d'", k), func(s *modelSend) bool { return s.k == k }})
-	}
-	return append(all, &modelSelector{"k <> 0 AND k < 2.5", func(s *modelSend) bool { return s.k == 1 || s.k == 2 }})
-}
-
-func (s *modelSub) wants(send *modelSend) bool { return s.where == nil || s.where.wants(send) }
 
 func newModel() *model {
 	return &model{queues: map[string]*modelBacklog{}, conns: map[string]*modelConn{}}
@@ -208,7 +172,7 @@ func (m *model) giveBack(d *modelDelivery, failed, gone bool) {
 		it.most++
 	}
 	it.since = m.step
-	if d.sub.from.Kind == Topic && d.sub.ended {
+	if it.in == d.sub.coming && d.sub.ended {
 		m.drop(it)
 	}
 }
@@ -305,11 +269,9 @@ func (m *model) end(s *modelSub) {
 	if s.conn.subs[s.key] == s {
 		delete(s.conn.subs, s.key)
 	}
-	if s.from.Kind == Topic {
-		for _, it := range slices.Clone(s.backlog.items) {
-			if it.with == nil {
-				m.drop(it)
-			}
+	for _, it := range slices.Clone(s.coming.items) {
+		if it.with == nil {
+			m.drop(it)
 		}
 	}
 }
@@ -346,16 +308,11 @@ func (m *model) place(it modelItem) {
 	}
 	for _, c := range m.conns {
 		for _, sub := range c.subs {
-			if sub.from.covers(s.to) && sub.wants(s) {
-				put(sub.backlog)
+			if sub.covers(s.to) && sub.wants(s) {
+				put(sub.coming)
 			}
 		}
 	}
-}
-
-// covers tells whether what is sent to an address goes to a subscription to a, which may have wildcards.
-func (a Address) covers(to Address) bool {
-	return a.Kind == to.Kind && naiveMatch(strings.Split(a.Name, "."), strings.Split(to.Name, "."))
 }
 
 // take finds out which SENDs were taken in this step: of each connection the first ones.
@@ -410,7 +367,7 @@ func (m *model) restarted() {
 				it := d.item
 				s.ended = true
 				m.settle(d)
-				if s.from.Kind == Topic {
+				if it.in == s.coming {
 					m.drop(it)
 					continue
 				}

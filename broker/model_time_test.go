@@ -144,7 +144,7 @@ func (m *model) expire(now int64) {
 	}
 	for _, c := range m.conns {
 		for _, s := range c.numbers {
-			drop(s.backlog)
+			drop(s.coming)
 		}
 	}
 }

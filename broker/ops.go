@@ -62,7 +62,7 @@ func (c *core) holdBack(s *subscription) {
 func (c *core) leave(conn *Conn) {
 	for _, s := range conn.inOrder() {
 		if !s.ended {
-			c.dispatch(s.q)
+			c.flush(s)
 		}
 	}
 	conn.ended, conn.disconnected = true, true
@@ -287,7 +287,7 @@ func (c *core) credit(conn *Conn, a *AckOp) {
 		return
 	}
 	s.window += min(a.Credit, c.opt.MaxWindow-s.window)
-	c.mark(s.q)
+	c.wake(s)
 }
 
 func neverGiven(text string) *Error {

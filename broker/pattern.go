@@ -163,6 +163,16 @@ func (p *pattern) matches(name []string) bool {
 	return i == len(p.levels)
 }
 
+// matchesAll is matches of several names.
+func (p *pattern) matchesAll(names [][]string) bool {
+	for _, name := range names {
+		if !p.matches(name) {
+			return false
+		}
+	}
+	return true
+}
+
 func (l patternLevel) fits(level string) bool {
 	return l.kind == levelSingle && level != manyLevels || l.kind == levelLiteral && l.text == level
 }

@@ -139,9 +139,15 @@ func (p *Policies) Choose(a Address) Choice {
 	if len(wildcards) == 0 {
 		return choice
 	}
-	levels := strings.Split(a.Name, ".")
+	names := [][]string{strings.Split(a.Name, ".")}
+	if a.Kind == Topic && strings.Contains(a.Name, partsMark) {
+		names = names[:0]
+		for name := range strings.SplitSeq(a.Name, partsMark) {
+			names = append(names, strings.Split(name, "."))
+		}
+	}
 	for i := range wildcards {
-		if w := &wildcards[i]; w.settings&open != 0 && w.matches(levels) {
+		if w := &wildcards[i]; w.settings&open != 0 && w.matchesAll(names) {
 			choose(w.index, w.settings)
 		}
 	}

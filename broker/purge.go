@@ -12,7 +12,7 @@ import (
 func (c *core) doom(d *destination) {
 	q := d.queue
 	for _, s := range slices.Clone(q.consumers) { // of sessions that sent DISCONNECT
-		c.endSubscription(s)
+		c.endSubscription(s.subscription)
 	}
 	delete(c.dests, d.addr)
 	delete(c.durables, d.addr.Name)

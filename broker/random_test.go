@@ -305,7 +305,7 @@ func describe(op *Op) string {
 		return text
 	case OpSubscribe:
 		s := op.Subscribe
-		return fmt.Sprintf("subscribe %s %s mode=%d window=%d selector=%q", s.ID, s.From, s.Mode, s.Window, s.Selector)
+		return fmt.Sprintf("subscribe %s %s%v mode=%d window=%d selector=%q", s.ID, s.From, s.Parts, s.Mode, s.Window, s.Selector)
 	case OpUnsubscribe:
 		return "unsubscribe " + op.Sub
 	case OpAck, OpNack:
@@ -375,9 +375,11 @@ func (h *history) drain() {
 		h.begin()
 		h.connect(nil)
 		c := h.m.conns["c"+strconv.Itoa(h.names)]
-		s := &modelSub{conn: c, key: "s", number: 1, from: Address{Kind: Queue, Name: name}, mode: AckAuto, backlog: h.m.queue(name)}
+		from := Address{Kind: Queue, Name: name}
+		s := &modelSub{conn: c, key: "s", number: 1, froms: []Address{from}, mode: AckAuto, coming: &modelBacklog{}}
+		h.m.queue(name)
 		c.subs["s"], c.numbers = s, []*modelSub{s}
-		h.do(c, Op{Kind: OpSubscribe, Subscribe: &SubscribeOp{ID: "s", From: s.from}})
+		h.do(c, Op{Kind: OpSubscribe, Subscribe: &SubscribeOp{ID: "s", From: from}})
 		h.finish()
 	}
 	for name, q := range h.m.queues {

@@ -6,7 +6,7 @@ import "slices"
 // which they are served: in turn.
 
 // join adds a consumer.
-func (q *backlog) join(s *subscription) {
+func (q *backlog) join(s *consumer) {
 	at := len(q.consumers)
 	for at > 0 && q.consumers[at-1].op.Priority < s.op.Priority {
 		at--
@@ -14,12 +14,18 @@ func (q *backlog) join(s *subscription) {
 	q.consumers = slices.Insert(q.consumers, at, s)
 	q.joined++
 	s.joined = q.joined
+	if s.shares {
+		q.sharers++
+	}
 	q.rank()
 }
 
 // part takes a consumer out.
-func (q *backlog) part(s *subscription) {
-	q.consumers = slices.DeleteFunc(q.consumers, func(o *subscription) bool { return o == s })
+func (q *backlog) part(s *consumer) {
+	q.consumers = slices.DeleteFunc(q.consumers, func(o *consumer) bool { return o == s })
+	if s.shares {
+		q.sharers--
+	}
 	q.turn = 0
 	q.rank()
 }
@@ -49,7 +55,7 @@ func (q *backlog) begin() int {
 }
 
 // served has others of its priority come before s.
-func (q *backlog) served(s *subscription) {
+func (q *backlog) served(s *consumer) {
 	if !q.ranked {
 		q.turn++
 		return
@@ -61,4 +67,4 @@ func (q *backlog) served(s *subscription) {
 }
 
 // barred tells whether another consumer gets all.
-func (s *subscription) barred() bool { return s.q.master != nil && s.q.master != s }
+func (s *consumer) barred() bool { return s.q.master != nil && s.q.master != s }

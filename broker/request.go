@@ -101,6 +101,9 @@ type SubscribeOp struct {
 	// From is what is subscribed to. Its name may be one with wildcards, see HasWildcard: then that is all topics that match, those too that are made
 	// later; the loop puts it into a canonical form.
 	From Address
+	// Parts takes the place of Text and From for a subscription to several destinations at once. They share the window, and the order of their deliveries is
+	// the one that AckClient means. It is neither Durable nor Shared unless all of them are topics that are not temporary, and Browse is nil.
+	Parts []Source
 	// Selector says which messages are wanted, in the language of package selector; blank for all.
 	Selector string
 	Mode     AckMode
@@ -128,6 +131,13 @@ type SubscribeOp struct {
 	AckTimeout time.Duration
 	// Tag is the session's own, given back in Output.Tag.
 	Tag any
+}
+
+// Source is one of the destinations of a subscription to several.
+type Source struct {
+	// Text is what the client calls it.
+	Text    string
+	Address Address
 }
 
 // AckOp names a delivery, in one of three ways; the first that is set counts.

@@ -29,6 +29,7 @@ import (
 //	connect c ... [user= client=], disconnect c [receipt=r], vanish c    sessions; vanish is a lost connection
 //	sub c key dest [mode= window= octets=]           mode: auto, client or individual; see scriptRedelivery; timeout=
 //	    [durable=name shared=name nolocal=true selector=word] [where=selector to the end of the line]
+//	    dest may be several with commas between
 //	    [browse=all|from BODY|tail|follow exclusive=true rank=n]
 //	unsub c key [receipt=r durable=name]
 //	send c dest body [receipt= persistent= priority= delay= at= size= times= id= headers=name:value,... group=g, or g! for its last, retain=set|remove dedup=]
@@ -163,6 +164,12 @@ func (s *script) ask(cmd string, c *client, w words, input string) bool {
 			Durable: c.subscriptionName(w.named["durable"]), Shared: c.subscriptionName(w.named["shared"]),
 			Priority: int32(w.num("rank")), Exclusive: w.named["exclusive"] == "true",
 			NoLocal: w.named["nolocal"] == "true", Selector: w.named["selector"] + w.named["where"],
+		}
+		if strings.Contains(w.args[2], ",") {
+			op.Subscribe.From = Address{}
+			for text := range strings.SplitSeq(w.args[2], ",") {
+				op.Subscribe.Parts = append(op.Subscribe.Parts, Source{text, address(text)})
+			}
 		}
 		if d := scriptTTL(w.named["timeout"]); d != nil {
 			op.Subscribe.AckTimeout = *d

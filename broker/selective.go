@@ -29,7 +29,7 @@ func (c *core) share(q *backlog) {
 }
 
 // nextWanted returns the consumer whose turn it is among those with room for which there is a message, and its place.
-func (c *core) nextWanted(q *backlog) (*subscription, place) {
+func (c *core) nextWanted(q *backlog) (*consumer, place) {
 	n, begin := len(q.consumers), q.begin()
 	for i := range n {
 		at := begin + i
@@ -55,7 +55,7 @@ func (c *core) nextWanted(q *backlog) (*subscription, place) {
 }
 
 // nextOfAll returns the place of the first message that s, which wants all, may have, if it can be shown.
-func (c *core) nextOfAll(q *backlog, s *subscription) (place, bool) {
+func (c *core) nextOfAll(q *backlog, s *consumer) (place, bool) {
 	for lane := range q.lanes {
 		r := &q.lanes[lane]
 		for i := 0; i < r.len(); {
@@ -75,7 +75,7 @@ func (c *core) nextOfAll(q *backlog, s *subscription) (place, bool) {
 }
 
 // nextSighted is the same for a consumer with a selector.
-func (c *core) nextSighted(q *backlog, s *subscription) (place, bool) {
+func (c *core) nextSighted(q *backlog, s *consumer) (place, bool) {
 	l := s.lens
 	if l.found.len() == 0 {
 		c.lookOn(q, l)
@@ -102,7 +102,7 @@ func (c *core) nextSighted(q *backlog, s *subscription) (place, bool) {
 
 // groupAllows tells whether s may have a message for the sake of its group: it is of none, s is its consumer, or that one is gone,
 // stuck, or does not want it, and has nothing of the group.
-func (c *core) groupAllows(q *backlog, m *Message, s *subscription) bool {
+func (c *core) groupAllows(q *backlog, m *Message, s *consumer) bool {
 	g := q.groups[m.Group]
 	switch {
 	case m.Group == "" || g == nil || g.owner == s:
@@ -131,7 +131,7 @@ func (c *core) matches(q *backlog, p *selector.Program, e *entry) bool {
 }
 
 // sightShowable is showable for what a lens found.
-func (c *core) sightShowable(q *backlog, s *subscription, e *entry, at int) bool {
+func (c *core) sightShowable(q *backlog, s *consumer, e *entry, at int) bool {
 	if e.seq > c.synced[q.dest.shard] {
 		return false
 	}

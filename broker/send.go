@@ -86,7 +86,7 @@ func (c *core) send(to Address, m *Message) *Error {
 // publish gives m to all that are subscribed at this moment to the topic at an address, of which d is the destination, or nil.
 func (c *core) publish(to Address, d *destination, m *Message) {
 	feeds := c.feeds(to, d)
-	switch many := len(feeds) > 0 && feeds[len(feeds)-1].pattern != nil; {
+	switch many := len(feeds) > 0 && feeds[len(feeds)-1].patterns != nil; {
 	case many || d != nil && m.Retain == RetainSet:
 		m.tells(to)
 	case d != nil && m.Destination == d.text:

@@ -56,7 +56,7 @@ func (c *core) settle(d *delivery) {
 	if d.tx == 0 {
 		s.release(c, d)
 	} else if s.starved && !s.ended {
-		c.mark(s.q)
+		c.wake(s)
 	}
 	conn := s.conn
 	if id := d.e.msg.UserID; id != "" {

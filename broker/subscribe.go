@@ -10,26 +10,19 @@ import (
 	"footfall/store"
 )
 
-// subscribe adds a consumer.
+// subscribe adds a consumer, or several where it names several destinations.
 func (c *core) subscribe(conn *Conn, op *SubscribeOp) *Error {
 	if conn.subs[op.ID] != nil {
 		return &Error{Kind: KindDuplicate, Message: "subscription id " + quote(op.ID) + " is in use on this connection"}
 	}
-	if err := c.mayTake(conn, op.From); err != nil {
-		return err
-	}
-	op.From = op.From.canonical()
-	program, err := c.compile(op.Selector)
+	sources, err := c.sources(conn, op)
 	if err != nil {
-		return err
-	}
-	q, kept, err := c.sourceOf(conn, op, program)
-	if err != nil {
-		c.release(program)
 		return err
 	}
 	conn.lastSub++
-	s := &subscription{conn: conn, op: op, number: conn.lastSub, several: op.From.Wildcard(), window: op.Window, windowBytes: op.WindowBytes}
+	s := &subscription{conn: conn, op: op, number: conn.lastSub, window: op.Window, windowBytes: op.WindowBytes}
+	s.several = op.Parts != nil || op.From.Wildcard()
+	s.shares = op.Parts != nil
 	if s.window == 0 {
 		s.window = c.opt.Window
 	}
@@ -41,20 +34,11 @@ func (c *core) subscribe(conn *Conn, op *SubscribeOp) *Error {
 	}
 	s.window = min(s.window, c.opt.MaxWindow)
 	s.windowBytes = min(s.windowBytes, c.opt.MaxWindowBytes)
-	s.q = q
-	switch {
-	case kept || program == nil:
-	case op.From.Kind == Topic:
-		c.release(program) // of a subscription that has it already
-	case op.Browse != nil:
-		s.program = program
-	default:
-		s.program, s.lens = program, q.openLens(program)
-	}
-	if op.Browse != nil {
-		c.openBrowser(q, s)
-	} else {
-		q.join(s)
+	for _, from := range sources {
+		if err := c.takeFrom(s, from); err != nil {
+			c.endConsumers(s) // of its other parts
+			return err
+		}
 	}
 	if s.auto() {
 		conn.auto = true
@@ -62,15 +46,14 @@ func (c *core) subscribe(conn *Conn, op *SubscribeOp) *Error {
 	}
 	conn.subs[op.ID] = s
 	conn.numbers[s.number] = s
-	c.mark(s.q)
 	return nil
 }
 
 // sourceOf returns the backlog that a SUBSCRIBE is to take from, and whether what fills that keeps the program.
-func (c *core) sourceOf(conn *Conn, op *SubscribeOp, program *selector.Program) (q *backlog, kept bool, err *Error) {
+func (c *core) sourceOf(conn *Conn, op *SubscribeOp, from Address, program *selector.Program) (q *backlog, kept bool, err *Error) {
 	if op.Durable != (SubscriptionName{}) {
-		if op.From.IsTemporary() {
-			return nil, false, &Error{Kind: KindInvalid, Message: "durable subscription " + quote(op.Durable.String()) + " to " + quote(op.From.String()) + ", which is temporary"}
+		if from.IsTemporary() {
+			return nil, false, &Error{Kind: KindInvalid, Message: "durable subscription " + quote(op.Durable.String()) + " to " + quote(from.String()) + ", which is temporary"}
 		}
 		d, kept, err := c.takeUp(conn, op, program)
 		if err != nil {
@@ -78,7 +61,7 @@ func (c *core) sourceOf(conn *Conn, op *SubscribeOp, program *selector.Program) 
 		}
 		return d.queue, kept, nil
 	}
-	d, err := c.resolve(op.From)
+	d, err := c.resolve(from)
 	if err != nil {
 		return nil, false, err
 	}
@@ -136,8 +119,10 @@ func (c *core) unsubscribe(conn *Conn, id string) *Error {
 	if s == nil {
 		return &Error{Kind: KindUnknownSub, Message: "there is no subscription " + quote(id) + " on this connection"}
 	}
-	if s.q.dest.addr.Kind == Topic {
-		c.dispatch(s.q) // what was sent before it
+	for _, one := range s.consumers {
+		if one.q.dest.addr.Kind == Topic {
+			c.dispatch(one.q) // what was sent before it
+		}
 	}
 	c.endSubscription(s)
 	if s.idle() {
@@ -148,33 +133,22 @@ func (c *core) unsubscribe(conn *Conn, id string) *Error {
 	return nil
 }
 
-// endSubscription takes s away from its backlog.
+// endSubscription takes s away from its connection and its backlogs.
 func (c *core) endSubscription(s *subscription) {
 	if s.ended {
 		return
 	}
 	s.ended = true
-	if s.lens != nil {
-		c.closeLens(s.q, s.lens)
-	}
-	c.release(s.program)
 	delete(s.conn.subs, s.op.ID)
-	q := s.q
-	c.abandoned(q.dest)
-	if s.browser != nil {
-		c.closeBrowser(q, s)
-		return
+	c.endConsumers(s)
+}
+
+// endConsumers takes s away from all backlogs.
+func (c *core) endConsumers(s *subscription) {
+	for _, one := range s.consumers {
+		c.endConsumer(one)
 	}
-	q.part(s)
-	q.leaveGroups(s)
-	c.mark(q)
-	switch {
-	case q.tap == nil || len(q.consumers) > 0:
-	case q.tap.durable:
-		c.rest(q)
-	default:
-		c.closeTap(q.tap)
-	}
+	s.waiting = ring[*consumer]{}
 }
 
 // returnLater gives back what an ended subscription still holds, but for what is in a transaction.
@@ -219,6 +193,7 @@ func (c *core) recovered(s *subscription, nack *NackOp) {
 	c.stats.Recovered += uint64(len(ds))
 	for _, d := range ds {
 		d.nack = nack
+		c.mark(d.q) // of several parts first the one that was delivered first
 	}
 	c.putBack(ds, causeRecover)
 }

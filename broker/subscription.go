@@ -4,21 +4,20 @@ import (
 	"math"
 	"sort"
 	"time"
-
-	"footfall/selector"
 )
 
-// subscription is a consumer.
+// subscription is what a SUBSCRIBE made: a consumer, or several with one window.
 type subscription struct {
 	conn    *Conn
 	op      *SubscribeOp
-	number  uint64 // of the connection's subscriptions, from 1
-	several bool   // it is to more than one destination
-	q       *backlog
-	joined  uint64            // the how many-th consumer of q it is
-	browser *browser          // nil: it consumes
-	program *selector.Program // of what it takes from, or browses in, a queue or a durable subscription; nil: all
-	lens    *lens             // with program
+	number  uint64   // of the connection's subscriptions, from 1
+	several bool     // it is to more than one destination, or may be
+	shares  bool     // it has several consumers, or may have
+	browser *browser // nil: it consumes
+
+	consumers []*consumer
+	waiting   ring[*consumer] // of these, those that may have something that there was no room for
+	follows   []pattern       // of queues, which it takes from as they are made
 
 	window      int   // deliveries that may be outstanding; auto: unbounded but for the outbox
 	windowBytes int64 // and their octets
@@ -48,9 +47,9 @@ type subscription struct {
 // auto tells whether writing a message settles it.
 func (s *subscription) auto() bool { return s.op.Mode == AckAuto }
 
-// open tells whether a message can be delivered now.
+// open tells whether there is room for a message now.
 func (s *subscription) open(c *core) bool {
-	if s.ended || s.conn.ended || s.after > c.durable || c.drained || s.barred() {
+	if s.ended || s.conn.ended || s.after > c.durable || c.drained {
 		return false
 	}
 	if !s.conn.hasRoom(c) {

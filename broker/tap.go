@@ -155,7 +155,7 @@ func (c *core) checkSlow(t *tap) {
 	}
 	t.slow, t.taken = true, t.issued()
 	t.topic.slow++
-	if t.topic.pattern != nil {
+	if t.topic.patterns != nil {
 		c.slowPatterns++
 	}
 	t.judge = c.now.Add(c.opt.SlowConsumerTimeout)
@@ -188,7 +188,7 @@ func (c *core) judgeSlow(t *tap) {
 			Kind:    KindSlow,
 			Message: "subscription " + quote(s.op.ID) + " to " + t.topic.text + " took nothing for " + c.opt.SlowConsumerTimeout.String() + " while its topic went on (limits.topic-bytes, limits.slow-consumer-timeout)",
 		})
-		c.endSubscription(s)
+		c.endSubscription(s.subscription)
 	}
 }
 
@@ -203,7 +203,7 @@ func (c *core) unslow(t *tap) {
 	if t.slow {
 		t.slow = false
 		t.topic.slow--
-		if t.topic.pattern != nil {
+		if t.topic.patterns != nil {
 			c.slowPatterns--
 		}
 		c.recheck = true

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// What a SUBSCRIBE names of topics by wildcards is a destination of its own, of kind Topic, which is fed by all topics that match: a SEND to one of them
-// goes to the consumers of both. It exists as long as somebody takes from it; its name is the canonical form of the
-// pattern, which is no topic's name, as nothing is sent to wildcards.
+// What a SUBSCRIBE names of topics by wildcards, or as several, is a destination of its own, of kind Topic, which is fed by all topics that match: a SEND to one of them
+// goes to the consumers of both. It exists as long as somebody takes from it. Its name is the canonical form of the
+// pattern, or of several with commas between, which is no topic's name, as nothing is sent to such names.
 
 // HasWildcard tells whether one of the levels of a name, which are parted by dots, stands for others: "*" for one level, and each of
 // ">", "#" and "**" for any number of levels, none among them.
@@ -21,9 +21,12 @@ func HasWildcard(name string) bool {
 	return false
 }
 
-// Wildcard tells whether a names all topics that match it, or all queues.
+// partsMark is between the patterns in the name of a set of topics. No topic has one in its name.
+const partsMark = ","
+
+// Wildcard tells whether a stands for all topics that match it, or all queues.
 func (a Address) Wildcard() bool {
-	return a.Kind != Durable && !a.IsTemporary() && HasWildcard(a.Name)
+	return a.Kind != Durable && !a.IsTemporary() && (HasWildcard(a.Name) || a.Kind == Topic && strings.Contains(a.Name, partsMark))
 }
 
 // patternOf reads a name as a pattern. Where a wildcard is not a whole level it is text as any other.
@@ -39,12 +42,29 @@ func patternOf(kind Kind, name string) pattern {
 	return p
 }
 
+// patterns are those in the name of an address.
+func (a Address) patterns() []pattern {
+	if a.Kind != Topic {
+		return []pattern{patternOf(a.Kind, a.Name)}
+	}
+	var list []pattern
+	for name := range strings.SplitSeq(a.Name, partsMark) {
+		list = append(list, patternOf(Topic, name))
+	}
+	return list
+}
+
 // canonical is the same address in the one form that those have which name the same destinations.
 func (a Address) canonical() Address {
-	if a.Wildcard() {
-		p := patternOf(a.Kind, a.Name)
-		a.Name = p.canonicalName()
+	if !a.Wildcard() {
+		return a
 	}
+	var names []string
+	for _, p := range a.patterns() {
+		names = append(names, p.canonicalName())
+	}
+	slices.Sort(names)
+	a.Name = strings.Join(slices.Compact(names), partsMark)
 	return a
 }
 
@@ -70,16 +90,18 @@ func (p *pattern) canonicalName() string {
 func (c *core) file(d *destination) {
 	c.dests[d.addr] = d
 	if d.addr.Kind == Topic && d.addr.Wildcard() {
-		d.pattern = patternOf(Topic, d.addr.Name).levels
-		c.patterns.add(d.pattern, d)
+		d.patterns = d.addr.patterns()
+		for i := range d.patterns {
+			c.patterns.add(d.patterns[i].levels, d)
+		}
 	}
 }
 
 // unfile has it found no more.
 func (c *core) unfile(d *destination) {
 	delete(c.dests, d.addr)
-	if d.pattern != nil {
-		c.patterns.remove(d.pattern, d)
+	for i := range d.patterns {
+		c.patterns.remove(d.patterns[i].levels, d)
 	}
 }
 
@@ -93,6 +115,12 @@ func (c *core) feeds(to Address, d *destination) []*destination {
 	if !to.IsTemporary() {
 		c.fed = c.patterns.match(to.Name, c.fed)
 	}
+	c.feeding++
+	c.fed = slices.DeleteFunc(c.fed, func(d *destination) bool { // several of its patterns may match
+		again := d.feeding == c.feeding
+		d.feeding = c.feeding
+		return again
+	})
 	return c.fed
 }
 
@@ -126,15 +154,15 @@ func (d *destination) origin(m *Message) Address {
 
 // retaining lists the topics that keep a message for those who subscribe to d, in the order in which these came.
 func (c *core) retaining(d *destination) (list []*destination) {
-	if d.pattern == nil {
+	if d.patterns == nil {
 		if d.retained != nil {
 			list = append(list, d)
 		}
 		return list
 	}
-	p := pattern{kind: Topic, levels: d.pattern}
 	for topic := range c.retainers {
-		if !topic.addr.IsTemporary() && p.matches(strings.Split(topic.addr.Name, ".")) {
+		levels := strings.Split(topic.addr.Name, ".")
+		if !topic.addr.IsTemporary() && slices.ContainsFunc(d.patterns, func(p pattern) bool { return p.matches(levels) }) {
 			list = append(list, topic)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // A SEND may name several destinations with commas between. It is one step of the broker then: each part gets a copy, or
-// none does. No name has a comma in it.
+// none does. A SUBSCRIBE that names several takes from all of them. No name has a comma in it.
 
 // isComposite tells whether a destination text names several.
 func isComposite(text string) bool { return strings.Contains(text, ",") }
@@ -17,15 +17,14 @@ func isComposite(text string) bool { return strings.Contains(text, ",") }
 // compositeTarget reads, checks and authorises all parts of the destination of a SEND. One that is named twice counts
 // once.
 func (s *session) compositeTarget(text string) (*target, error) {
-	limit := s.shared.options.MaxParts
-	if n := strings.Count(text, ",") + 1; n > limit {
-		return nil, refusal(broker.KindLimit, "destination %s has %d parts, and %d are the limit (limits.composite-parts)", quote(text), n, limit)
+	parts, err := s.parts(text)
+	if err != nil {
+		return nil, err
 	}
 	whole := &target{text: text}
 	seen := map[broker.Address]bool{}
-	for part := range strings.SplitSeq(text, ",") {
-		// ActiveMQ: blanks around a part are none of its name.
-		t, err := s.plainTarget(strings.Trim(part, " "))
+	for _, part := range parts {
+		t, err := s.plainTarget(part)
 		if err != nil {
 			return nil, inComposite(text, err)
 		}
@@ -38,6 +37,36 @@ func (s *session) compositeTarget(text string) (*target, error) {
 		}
 	}
 	return whole, nil
+}
+
+// parts takes a composite destination apart.
+func (s *session) parts(text string) ([]string, error) {
+	limit := s.shared.options.MaxParts
+	if n := strings.Count(text, ",") + 1; n > limit {
+		return nil, refusal(broker.KindLimit, "destination %s has %d parts, and %d are the limit (limits.composite-parts)", quote(text), n, limit)
+	}
+	parts := strings.Split(text, ",")
+	for i := range parts {
+		parts[i] = strings.Trim(parts[i], " ") // ActiveMQ: blanks around a part are none of its name
+	}
+	return parts, nil
+}
+
+// compositeSources reads, checks and authorises all parts of the destination of a SUBSCRIBE.
+func (s *session) compositeSources(text string) ([]broker.Source, error) {
+	parts, err := s.parts(text)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]broker.Source, len(parts))
+	for i, part := range parts {
+		from, err := s.source(part)
+		if err != nil {
+			return nil, inComposite(text, err)
+		}
+		list[i] = broker.Source{Text: part, Address: from}
+	}
+	return list, nil
 }
 
 // inComposite says in which destination a part is refused.

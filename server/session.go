@@ -58,8 +58,8 @@ type sharedState struct {
 
 // subscription is a live subscription, and the tag of its messages.
 type subscription struct {
-	text string         // the destination text of SUBSCRIBE
-	from broker.Address // what that means
+	text  string           // the destination text of SUBSCRIBE
+	froms []broker.Address // what that means
 	rendering
 }
 

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,7 +18,8 @@ func (s *session) subscribe(f *frames.Frame) error {
 		return missing(f.Command, "destination")
 	}
 	text := h.Decode(raw)
-	from, err := s.source(h, text)
+	op := &broker.SubscribeOp{Text: text}
+	froms, err := s.sources(text, op)
 	if err != nil {
 		return err
 	}
@@ -25,7 +27,7 @@ func (s *session) subscribe(f *frames.Frame) error {
 	if err != nil {
 		return err
 	}
-	op := &broker.SubscribeOp{ID: key, Text: text, From: from}
+	op.ID = key
 	op.Selector, _ = h.Get("selector")
 	if op.Mode, err = ackMode(f); err != nil {
 		return err
@@ -33,7 +35,7 @@ func (s *session) subscribe(f *frames.Frame) error {
 	if err := rankOptions(f, op); err != nil {
 		return err
 	}
-	if err := s.topicOptions(f, op); err != nil {
+	if err := s.topicOptions(f, froms, op); err != nil {
 		return err
 	}
 	if op.Window, op.WindowBytes, err = window(f); err != nil {
@@ -53,28 +55,48 @@ func (s *session) subscribe(f *frames.Frame) error {
 	if timeout != nil {
 		op.AckTimeout = *timeout
 	}
-	if from.Wildcard() {
+	if op.Parts != nil || op.From.Wildcard() {
 		raw = nil // each MESSAGE has that of its SEND
 	}
-	sub := &subscription{text: text, from: from, rendering: newRendering(s.version, s.id, raw, shown, op.Mode)}
+	sub := &subscription{text: text, froms: froms, rendering: newRendering(s.version, s.id, raw, shown, op.Mode)}
 	sub.seq = seq
 	op.Tag = sub
-	takes := s.isOwn(from) && op.Browse == nil
-	if takes {
-		s.endImplicit(from)
+	var replies []broker.Address
+	for _, from := range froms {
+		if s.isOwn(from) && op.Browse == nil {
+			replies = append(replies, from)
+			s.endImplicit(from)
+		}
 	}
 	if err := s.register(f.Command, key, sub); err != nil {
 		return err
 	}
-	if takes {
+	for _, from := range replies {
 		s.takeReplies(from, "")
 	}
 	s.add(f, broker.Op{Kind: broker.OpSubscribe, Subscribe: op})
 	return nil
 }
 
-// source reads, checks and authorises the destination of a SUBSCRIBE.
-func (s *session) source(h frames.Header, text string) (broker.Address, error) {
+// sources reads, checks and authorises what a SUBSCRIBE names, each destination once.
+func (s *session) sources(text string, op *broker.SubscribeOp) (froms []broker.Address, err error) {
+	if !isComposite(text) {
+		op.From, err = s.source(text)
+		return []broker.Address{op.From}, err
+	}
+	if op.Parts, err = s.compositeSources(text); err != nil {
+		return nil, err
+	}
+	for _, part := range op.Parts {
+		if !slices.Contains(froms, part.Address) {
+			froms = append(froms, part.Address)
+		}
+	}
+	return froms, nil
+}
+
+// source reads, checks and authorises one destination of a SUBSCRIBE.
+func (s *session) source(text string) (broker.Address, error) {
 	from, bad := s.address(text)
 	if bad != nil {
 		return from, bad
@@ -129,8 +151,8 @@ func rankOptions(f *frames.Frame, op *broker.SubscribeOp) error {
 }
 
 // topicOptions reads what a SUBSCRIBE asks for of a topic. On a queue it asks for what a queue does anyway.
-func (s *session) topicOptions(f *frames.Frame, op *broker.SubscribeOp) (err error) {
-	if op.From.Kind != broker.Topic {
+func (s *session) topicOptions(f *frames.Frame, froms []broker.Address, op *broker.SubscribeOp) (err error) {
+	if !slices.ContainsFunc(froms, func(a broker.Address) bool { return a.Kind == broker.Topic }) {
 		return nil
 	}
 	for _, name := range [...]string{"no-local", "activemq.noLocal"} {

@@ -150,7 +150,7 @@ func (s *session) rewriteReplyTo(f *frames.Frame, h *sendHeaders) error {
 	if err := s.authorize(auth.Receive, a, text); err != nil {
 		return under("reply-to", err)
 	}
-	sub := &subscription{text: text, from: a, rendering: newRendering(s.version, s.id, raw, raw, broker.AckAuto)}
+	sub := &subscription{text: text, froms: []broker.Address{a}, rendering: newRendering(s.version, s.id, raw, raw, broker.AckAuto)}
 	if err := s.register(frames.Send, text, sub); err != nil {
 		return err
 	}
@@ -199,12 +199,16 @@ func (s *session) unregister(key string) {
 	if sub == nil {
 		return
 	}
-	if r, ok := s.replies[sub.from]; ok {
-		if r.consumers--; r.consumers == 0 {
-			delete(s.replies, sub.from)
-			return
+	for _, from := range sub.froms {
+		r, ok := s.replies[from]
+		if !ok {
+			continue
 		}
-		s.replies[sub.from] = r
+		if r.consumers--; r.consumers == 0 {
+			delete(s.replies, from)
+		} else {
+			s.replies[from] = r
+		}
 	}
 }
 
