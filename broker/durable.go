@@ -98,6 +98,11 @@ func (c *core) takeUp(conn *Conn, op *SubscribeOp, program *selector.Program) (d
 		if err := d.refuses(conn); err != nil {
 			return nil, false, err
 		}
+	}
+	if op.NoCreate && (d == nil || d.differs(op, program)) {
+		return nil, false, &Error{Kind: KindDenied, Message: "user " + quote(conn.client.User) + " may not create durable subscription " + quote(a.Name)}
+	}
+	if d != nil {
 		if d.differs(op, program) {
 			if err := d.inUse(conn, "is to be changed by "+quote(op.ID)); err != nil {
 				return nil, false, err
@@ -266,12 +271,21 @@ func (c *core) unsubscribeDurable(conn *Conn, op *Op) *Error {
 	return nil
 }
 
-// mayUse tells why conn may not send to the address of a durable subscription.
-func (c *core) mayUse(conn *Conn, a Address) *Error {
-	if d := c.dests[a]; a.Kind == Durable && d != nil {
+// mayUse tells why conn may not send where op does.
+func (c *core) mayUse(conn *Conn, op *Op) *Error {
+	if d := c.dests[op.To]; op.To.Kind == Durable && d != nil {
 		return d.refuses(conn)
 	}
-	return nil
+	return c.mayMake(conn, op.To, op.NoCreate)
+}
+
+// mayMake tells why conn cannot use a queue that it would have to make and may not. Of a topic nothing is kept, and so everybody makes
+// those.
+func (c *core) mayMake(conn *Conn, a Address, noCreate bool) *Error {
+	if !noCreate || a.Kind != Queue || a.IsTemporary() || a.Wildcard() || c.dests[a] != nil {
+		return nil
+	}
+	return &Error{Kind: KindDenied, Message: "there is no destination " + quote(a.String()) + ", and user " + quote(conn.client.User) + " may not create it"}
 }
 
 // keeps tells whether what is sent to the topic at a is stored for somebody.

@@ -74,7 +74,7 @@ func (c *core) apply(conn *Conn, op *Op) *Error {
 	}
 	switch op.Kind {
 	case OpSend:
-		if err := c.mayUse(conn, op.To); err != nil {
+		if err := c.mayUse(conn, op); err != nil {
 			return err
 		}
 		op.Message.sender = conn.id
@@ -110,7 +110,7 @@ func (c *core) commitOp(conn *Conn, op *Op) *Error {
 	for i := range op.Sends {
 		send := &op.Sends[i]
 		send.Message.sender = conn.id
-		if err := c.mayUse(conn, send.To); err != nil {
+		if err := c.mayUse(conn, send); err != nil {
 			return err
 		}
 		if send.To.Kind == Topic && send.Message.Retain == RetainSet {

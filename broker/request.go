@@ -49,6 +49,8 @@ type Op struct {
 
 	To      Address
 	Message *Message
+	// NoCreate refuses OpSend where To is a queue that does not exist.
+	NoCreate bool
 
 	Subscribe *SubscribeOp
 	// Sub is the key of a subscription, see SubscribeOp.ID.
@@ -129,6 +131,8 @@ type SubscribeOp struct {
 	// AckTimeout is how long a delivery may be pending before it is taken back; 0 for without end. That of the destination
 	// counts before it.
 	AckTimeout time.Duration
+	// NoCreate refuses it where From is a queue, or Durable a durable subscription, that does not exist. Parts have their own.
+	NoCreate bool
 	// Tag is the session's own, given back in Output.Tag.
 	Tag any
 }
@@ -138,6 +142,8 @@ type Source struct {
 	// Text is what the client calls it.
 	Text    string
 	Address Address
+	// NoCreate refuses it where Address is a queue that does not exist.
+	NoCreate bool
 }
 
 // AckOp names a delivery, in one of three ways; the first that is set counts.

@@ -163,7 +163,7 @@ func (s *script) ask(cmd string, c *client, w words, input string) bool {
 			Window: w.num("window"), WindowBytes: int64(w.num("octets")), Redelivery: scriptRedelivery(w, ""),
 			Durable: c.subscriptionName(w.named["durable"]), Shared: c.subscriptionName(w.named["shared"]),
 			Priority: int32(w.num("rank")), Exclusive: w.named["exclusive"] == "true",
-			NoLocal: w.named["nolocal"] == "true", Selector: w.named["selector"] + w.named["where"],
+			NoLocal: w.named["nolocal"] == "true", NoCreate: w.named["nocreate"] == "true", Selector: w.named["selector"] + w.named["where"],
 		}
 		if strings.Contains(w.args[2], ",") {
 			op.Subscribe.From = Address{}
@@ -310,6 +310,7 @@ func sends(op Op, w words) (ops []Op) {
 		if n := w.num("size"); n > 0 {
 			m.Body = append(m.Body, bytes.Repeat([]byte("."), n-len(body))...)
 		}
+		op.NoCreate = w.named["nocreate"] == "true"
 		m.Persistent = w.named["persistent"] != "false"
 		if p, ok := w.named["priority"]; ok {
 			m.Priority = uint8(must(strconv.Atoi(p)))

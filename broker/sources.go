@@ -7,7 +7,10 @@ import "strings"
 func (c *core) sources(conn *Conn, op *SubscribeOp) ([]Source, *Error) {
 	if op.Parts == nil {
 		op.From = op.From.canonical()
-		return []Source{{op.Text, op.From}}, c.mayTake(conn, op.From)
+		if err := c.mayTake(conn, op.From); err != nil {
+			return nil, err
+		}
+		return []Source{{Text: op.Text, Address: op.From}}, c.mayMake(conn, op.From, op.NoCreate)
 	}
 	if op.Browse != nil {
 		return nil, &Error{Kind: KindInvalid, Message: "subscription " + quote(op.ID) + " browses several destinations"}
@@ -18,6 +21,9 @@ func (c *core) sources(conn *Conn, op *SubscribeOp) ([]Source, *Error) {
 	for _, part := range op.Parts {
 		a := part.Address
 		if err := c.mayTake(conn, a); err != nil {
+			return nil, err
+		}
+		if err := c.mayMake(conn, a, part.NoCreate); err != nil {
 			return nil, err
 		}
 		if seen[a] {
