@@ -100,8 +100,8 @@ type Traffic struct {
 	FramesReceived, FramesSent map[string]uint64
 	// BytesReceived and BytesSent count octets by transport.
 	BytesReceived, BytesSent map[string]uint64
-	// ProtocolErrors counts by kind, Logins by result.
-	ProtocolErrors, Logins map[string]uint64
+	// ProtocolErrors counts by kind, Logins by result, Denied by action.
+	ProtocolErrors, Logins, Denied map[string]uint64
 	// Panics counts connections that ended by a fault of the program.
 	Panics uint64
 }

@@ -6,6 +6,9 @@ import "net/http"
 type Reloaded struct {
 	// Destinations is how many entries the list of destinations has, which count now.
 	Destinations int `json:"destinations"`
+	// Permissions is how many entries the list of permissions has, Users how many users there are.
+	Permissions int `json:"permissions"`
+	Users       int `json:"users"`
 	// Restart are the names of other settings that changed, and that count after a restart only.
 	Restart []string `json:"restart"`
 }
@@ -20,6 +23,6 @@ func (s *Server) reload(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, err.Error())
 		return
 	}
-	s.opt.Log.Info("settings reloaded", "destinations", done.Destinations, "need-restart", done.Restart, "remote", r.RemoteAddr)
+	s.opt.Log.Info("settings reloaded", "destinations", done.Destinations, "users", done.Users, "permissions", done.Permissions, "need-restart", done.Restart, "remote", r.RemoteAddr)
 	reply(w, http.StatusOK, done)
 }

@@ -127,6 +127,7 @@ func trafficMetrics() []counts {
 		{"sent_bytes_total", "Octets to clients.", "transport", func(t *Traffic) map[string]uint64 { return t.BytesSent }},
 		{"protocol_errors_total", "ERROR frames to clients.", "kind", func(t *Traffic) map[string]uint64 { return t.ProtocolErrors }},
 		{"auth_attempts_total", "Logins.", "result", func(t *Traffic) map[string]uint64 { return t.Logins }},
+		{"auth_refusals_total", "What users asked for and may not do.", "action", func(t *Traffic) map[string]uint64 { return t.Denied }},
 	}
 }
 

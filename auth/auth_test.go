@@ -9,11 +9,11 @@ import (
 func TestOpenTakesTheNameThatIsGivenAndAllowsAll(t *testing.T) {
 	var a auth.Authorizer = auth.Open{}
 	for _, login := range []string{"", "ann", `a\cb`} {
-		id, err := a.Authenticate(login, "any", "127.0.0.1:1")
-		if err != nil || id.User != login {
+		id, err := a.Authenticate(t.Context(), auth.Credentials{Login: login, Passcode: "any", Remote: "127.0.0.1:1"})
+		if err != nil || id.User != login || !a.Current(id) {
 			t.Errorf("Authenticate(%q) = %+v, %v", login, id, err)
 		}
-		for _, action := range []auth.Action{auth.Send, auth.Receive, auth.Manage} {
+		for action := auth.Send; action <= auth.Manage; action++ {
 			if err := a.Authorize(id, action, "queue", "a"); err != nil {
 				t.Errorf("Authorize(%q, %v): %v", login, action, err)
 			}
@@ -22,9 +22,13 @@ func TestOpenTakesTheNameThatIsGivenAndAllowsAll(t *testing.T) {
 }
 
 func TestActionsHaveNames(t *testing.T) {
-	for action, name := range map[auth.Action]string{auth.Send: "send", auth.Receive: "receive", auth.Manage: "manage"} {
-		if got := action.String(); got != name {
-			t.Errorf("the name of %s is %q", name, got)
+	for i, name := range auth.ActionNames() {
+		action := auth.Send + auth.Action(i)
+		if got, err := auth.ParseAction(name); err != nil || got != action || action.String() != name {
+			t.Errorf("%q is read as %v, %v, and written as %q", name, got, err, action.String())
 		}
+	}
+	if _, err := auth.ParseAction("eat"); err == nil {
+		t.Error("eat is an action")
 	}
 }

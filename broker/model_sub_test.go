@@ -76,7 +76,7 @@ func (h *history) drawSources(t *rapid.T, s *modelSub, op *SubscribeOp) {
 	}
 	op.From = Address{}
 	for _, a := range s.froms {
-		op.Parts = append(op.Parts, Source{a.String(), a})
+		op.Parts = append(op.Parts, Source{Text: a.String(), Address: a})
 	}
 }
 

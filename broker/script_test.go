@@ -168,7 +168,7 @@ func (s *script) ask(cmd string, c *client, w words, input string) bool {
 		if strings.Contains(w.args[2], ",") {
 			op.Subscribe.From = Address{}
 			for text := range strings.SplitSeq(w.args[2], ",") {
-				op.Subscribe.Parts = append(op.Subscribe.Parts, Source{text, address(text)})
+				op.Subscribe.Parts = append(op.Subscribe.Parts, Source{Text: text, Address: address(text)})
 			}
 		}
 		if d := scriptTTL(w.named["timeout"]); d != nil {

@@ -47,6 +47,7 @@ var clocks = map[string]string{
 	"admin/metrics.go":   "how long the process has run",
 	"cmd/footfall/internal/cli/schedule_next.go": "what is due next is due after now",
 	"cmd/footfall/internal/cli/dlq_change.go":    "a rate is kept by the time that a page took",
+	"cmd/footfall/internal/node/auth.go":         "the rate of failed logins",
 	"cmd/footfall/internal/node/node.go":         "how long a start took, how long an end may take",
 }
 

@@ -53,18 +53,18 @@ func (s *session) parts(text string) ([]string, error) {
 }
 
 // compositeSources reads, checks and authorises all parts of the destination of a SUBSCRIBE.
-func (s *session) compositeSources(text string) ([]broker.Source, error) {
+func (s *session) compositeSources(f *frames.Frame, text string) ([]broker.Source, error) {
 	parts, err := s.parts(text)
 	if err != nil {
 		return nil, err
 	}
 	list := make([]broker.Source, len(parts))
 	for i, part := range parts {
-		from, err := s.source(part)
+		from, err := s.source(f, part)
 		if err != nil {
 			return nil, inComposite(text, err)
 		}
-		list[i] = broker.Source{Text: part, Address: from}
+		list[i] = broker.Source{Text: part, Address: from, NoCreate: s.mayNotMake(from)}
 	}
 	return list, nil
 }
@@ -88,7 +88,7 @@ func (s *session) plainTarget(text string) (*target, error) {
 	if err := s.authorize(auth.Send, address, text); err != nil {
 		return nil, err
 	}
-	return &target{text: text, address: address, role: s.shared.options.roleOf(address)}, nil
+	return &target{text: text, address: address, role: s.shared.options.roleOf(address), noCreate: s.mayNotMake(address)}, nil
 }
 
 // copies makes the SENDs of a message to a composite destination, one for each part. They share header block and body.
@@ -97,7 +97,7 @@ func (t *target) copies(m *broker.Message) []broker.Op {
 	for i, part := range t.parts {
 		own := *m
 		own.Destination = part.text
-		ops[i] = broker.Op{Kind: broker.OpSend, To: part.address, Message: &own}
+		ops[i] = broker.Op{Kind: broker.OpSend, To: part.address, Message: &own, NoCreate: part.noCreate}
 	}
 	return ops
 }

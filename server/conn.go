@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"footfall/auth"
+	"footfall/broker"
 	"footfall/frames"
 )
 
@@ -31,6 +33,7 @@ const (
 	endOpen         = "not_opened"      // PROXY header, TLS or WebSocket did not come about
 	endSilence      = "heartbeat"       // no heart-beat in time
 	endShutdown     = "shutdown"
+	endRevoked      = "revoked" // its user, or what the user may do, has changed
 	endPanic        = "panic"
 )
 
@@ -56,10 +59,13 @@ type conn struct {
 
 	writerDone chan struct{} // closed when there is no writer (any more)
 
-	mu     sync.Mutex
-	phase  phase
-	reason string
-	cause  error
+	mu       sync.Mutex
+	phase    phase
+	revoked  bool // of one that is stopping: why
+	reason   string
+	cause    error
+	identity auth.Identity // that of the session, when it is known
+	known    bool
 }
 
 func newConn(s *Server, nc net.Conn, l *listener) *conn {
@@ -198,10 +204,40 @@ func (c *conn) phaseNow() phase {
 func (c *conn) stop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.halt()
+}
+
+// halt has the reader read no more, with c.mu held.
+func (c *conn) halt() {
 	if c.phase == talking {
 		c.phase = stopping
 		_ = c.raw.SetReadDeadline(time.Now())
 	}
+}
+
+// recheck asks the reader to end the session if its login is no longer what it was.
+func (c *conn) recheck(a auth.Authorizer) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.known && c.phase == talking && !a.Current(c.identity) {
+		c.revoked = true
+		c.halt()
+	}
+}
+
+// whyStopping tells why the session of a connection that is stopping ends, and what to tell the client.
+func (c *conn) whyStopping() (reason string, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.revoked {
+		return endRevoked, errRevoked()
+	}
+	return endShutdown, broker.ErrClosed
+}
+
+// errRevoked tells a client that its session ends as its login is no longer what it was.
+func errRevoked() error {
+	return refusal(kindLogin, "the login, or what it may do, has changed: connect again")
 }
 
 // leave shuts the write side after the last frame, and wakes the reader to see to the rest.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"strconv"
 	"strings"
@@ -28,8 +29,8 @@ type heartBeats struct {
 }
 
 // connect reads the first frame of a session. Whether it is a good one or not, s.version
-// then is the version in which to answer.
-func (s *session) connect(f *frames.Frame, t *Transport) (greeting, error) {
+// then is the version in which to answer. The login may take until ctx ends.
+func (s *session) connect(ctx context.Context, f *frames.Frame, t *Transport) (greeting, error) {
 	if f.Command != frames.Connect && f.Command != frames.Stomp {
 		return greeting{}, refusal(kindSequence, "%s before CONNECT", f.Command)
 	}
@@ -56,7 +57,7 @@ func (s *session) connect(f *frames.Frame, t *Transport) (greeting, error) {
 	s.clientID = g.clientID
 	stompjms := f.Command == frames.Connect && hasAccept && accept == "1.1" && !hasBeat
 	g.introduce(t.Identity, stompjms, &s.shared.options)
-	if s.identity, err = s.login(f); err != nil {
+	if s.identity, err = s.login(ctx, f); err != nil {
 		return greeting{}, err
 	}
 	g.identity = s.identity
@@ -65,25 +66,52 @@ func (s *session) connect(f *frames.Frame, t *Transport) (greeting, error) {
 
 // login asks who the client is: with login and passcode as they were written and, as some clients escape them,
 // with both unescaped.
-func (s *session) login(f *frames.Frame) (auth.Identity, error) {
-	login, _ := f.Header.Get("login")
-	passcode, _ := f.Header.Get("passcode")
+func (s *session) login(ctx context.Context, f *frames.Frame) (auth.Identity, error) {
+	c := auth.Credentials{Certificate: s.certificate, Remote: s.remote, Local: s.local}
+	c.Login, _ = f.Header.Get("login")
+	c.Passcode, _ = f.Header.Get("passcode")
 	a := s.shared.options.Auth
-	id, err := a.Authenticate(login, passcode, s.remote)
-	if err == nil {
-		return id, nil
+	id, err := a.Authenticate(ctx, c)
+	if errors.Is(err, auth.ErrLogin) && (strings.Contains(c.Login, `\`) || strings.Contains(c.Passcode, `\`)) {
+		escaped, again := frames.Header{Dialect: frames.V12}, c
+		again.Login, again.Passcode = escaped.Decode([]byte(c.Login)), escaped.Decode([]byte(c.Passcode))
+		id, err = a.Authenticate(ctx, again)
 	}
-	if strings.Contains(login, `\`) || strings.Contains(passcode, `\`) {
-		escaped := frames.Header{Dialect: frames.V12}
-		second, again := a.Authenticate(escaped.Decode([]byte(login)), escaped.Decode([]byte(passcode)), s.remote)
-		if again == nil {
-			return second, nil
+	if err != nil {
+		return auth.Identity{}, s.refuseLogin(c.Login, err)
+	}
+	return id, nil
+}
+
+// The results of logins, labels of a metric.
+const (
+	loginOK        = "ok"
+	loginRefused   = "refused"
+	loginThrottled = "throttled"
+	loginBusy      = "busy"
+)
+
+// refuseLogin is the answer to a login that is refused. It says the same of an unknown login and of a wrong passcode.
+func (s *session) refuseLogin(login string, err error) error {
+	e := &broker.Error{Kind: kindLogin, Message: "login " + quote(login) + " refused"}
+	if login == "" {
+		e.Message = "CONNECT without login refused"
+	}
+	switch {
+	case errors.Is(err, auth.ErrThrottled):
+		s.loginResult = loginThrottled
+		e.Detail = "Too many logins from this address, or under this name, have failed. Wait a minute."
+	case errors.Is(err, auth.ErrBusy), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		s.loginResult = loginBusy
+		e.Detail = "Too many logins are being looked at. Try again."
+	default:
+		s.loginResult = loginRefused
+		e.Detail = "The login is not known or the passcode is wrong."
+		if !errors.Is(err, auth.ErrLogin) && !errors.Is(err, auth.ErrDenied) {
+			s.shared.options.Log.Error("no decision on a login", "login", short(login), "error", err)
 		}
 	}
-	if !errors.Is(err, auth.ErrLogin) && !errors.Is(err, auth.ErrDenied) {
-		s.shared.options.Log.Error("no decision on a login", "login", short(login), "error", err)
-	}
-	return auth.Identity{}, &broker.Error{Kind: kindLogin, Message: "login " + quote(login) + " refused", Detail: "The login is not known or the passcode is wrong."}
+	return e
 }
 
 // introduce chooses the name by which some clients choose their dialect. Other than its own it is one that they

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -15,9 +16,9 @@ type passcodes struct {
 	login, passcode string
 }
 
-func (p passcodes) Authenticate(login, passcode, _ string) (auth.Identity, error) {
-	if login == p.login && passcode == p.passcode {
-		return auth.Identity{User: login}, nil
+func (p passcodes) Authenticate(_ context.Context, c auth.Credentials) (auth.Identity, error) {
+	if c.Login == p.login && c.Passcode == p.passcode {
+		return auth.Identity{User: c.Login}, nil
 	}
 	return auth.Identity{}, auth.ErrLogin
 }
@@ -37,7 +38,7 @@ func TestAPasscodeIsTakenAsWrittenAndUnescaped(t *testing.T) {
 		{passcodes{login: "ann", passcode: "p"}, "", false},
 	} {
 		s := newTestSession(frames.V12, Options{Auth: c.known})
-		_, err := s.connect(connectFrame(t, "accept-version:1.2\n"+c.header), new(Transport{}.withDefaults()))
+		_, err := s.connect(t.Context(), connectFrame(t, "accept-version:1.2\n"+c.header), new(Transport{}.withDefaults()))
 		if (err == nil) != c.ok {
 			t.Errorf("%+v with %q: %v", c.known, c.header, err)
 		}
@@ -115,7 +116,7 @@ func TestIdentities(t *testing.T) {
 		{IdentityActiveMQ, "accept-version:1.2\n", "ActiveMQ/5.18.0+footfall-dev", ""},
 		{IdentityRabbitMQ, "accept-version:1.2\n", "RabbitMQ/3.13.0+footfall-dev", ""},
 	} {
-		g, err := newTestSession(frames.V12, Options{}).connect(connectFrame(t, c.headers), &Transport{Identity: c.as})
+		g, err := newTestSession(frames.V12, Options{}).connect(t.Context(), connectFrame(t, c.headers), &Transport{Identity: c.as})
 		if err != nil || g.server != c.server || g.hostID != c.hostID {
 			t.Errorf("%s %q: %q, %q, %v", c.as, c.headers, g.server, g.hostID, err)
 		}

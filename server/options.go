@@ -17,7 +17,7 @@ type Options struct {
 	// HostID names this broker in CONNECTED to stompjms, which makes the names of its
 	// temporary destinations of it. Letters, digits and ._+-: "footfall".
 	HostID string
-	// Auth decides who may log in and what they may do: auth.Open.
+	// Auth decides who may log in and what they may do: auth.Open. When what it knows has changed, call Server.Recheck.
 	Auth auth.Authorizer
 	// Limits bound the frames that are read.
 	Limits frames.Limits

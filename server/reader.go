@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -18,15 +19,15 @@ func (c *conn) greet() bool {
 		return false
 	}
 	c.received[f.Command]++
-	g, err := c.session.connect(&f, c.transport)
+	g, err := c.login(&f)
 	if err != nil {
-		if asError(err).Kind == kindLogin {
-			c.srv.counters.logins.add("refused")
+		if c.session.loginResult != "" {
+			c.srv.counters.logins.add(c.session.loginResult)
 		}
 		c.refuse(endError, err)
 		return false
 	}
-	c.srv.counters.logins.add("ok")
+	c.srv.counters.logins.add(loginOK)
 	c.greeting = g
 	if !c.srv.claim(c, g.clientID) {
 		c.refuse(endError, refusal(kindLogin, "client-id %s is that of another connection (stomp.client-ids)", quote(g.clientID)))
@@ -54,6 +55,26 @@ func (c *conn) greet() bool {
 	return true
 }
 
+// login reads CONNECT, within the connect timeout too. What it finds it keeps for Recheck.
+func (c *conn) login(f *frames.Frame) (greeting, error) {
+	ctx, cancel := context.WithDeadline(c.srv.life, c.accepted.Add(c.srv.shared.options.ConnectTimeout))
+	defer cancel()
+	c.session.local = isLocal(c.raw)
+	g, err := c.session.connect(ctx, f, c.transport)
+	if err != nil {
+		return g, err
+	}
+	c.mu.Lock()
+	c.identity, c.known = g.identity, true
+	c.mu.Unlock()
+	// What changed before was not seen by Recheck, and what changes now will be.
+	if !c.srv.shared.options.Auth.Current(g.identity) {
+		c.session.loginResult = loginRefused
+		return g, errRevoked()
+	}
+	return g, nil
+}
+
 // readFirst reads the first frame, all within the connect timeout.
 func (c *conn) readFirst(f *frames.Frame) bool {
 	timeout := c.srv.shared.options.ConnectTimeout
@@ -77,7 +98,7 @@ func (c *conn) readFirst(f *frames.Frame) bool {
 			c.lost(err)
 			return false
 		case c.phaseNow() == stopping:
-			c.refuse(endShutdown, broker.ErrClosed)
+			c.refuse(c.whyStopping())
 			return false
 		default:
 			c.refuse(endConnect, refusal(kindTimeout, "no CONNECT within %v", timeout))
@@ -193,8 +214,9 @@ func (c *conn) failedRead(err error) {
 // over ends the session when no more frames are to be read.
 func (c *conn) over() {
 	if c.phaseNow() == stopping {
-		c.because(endShutdown, nil)
-		c.endWith(asError(broker.ErrClosed))
+		reason, err := c.whyStopping()
+		c.because(reason, nil)
+		c.endWith(asError(err))
 		return
 	}
 	c.discard()

@@ -56,7 +56,7 @@ func (s *session) send(f *frames.Frame) error {
 	if err != nil {
 		return err
 	}
-	op := broker.Op{Kind: broker.OpSend, To: t.address, Message: m}
+	op := broker.Op{Kind: broker.OpSend, To: t.address, Message: m, NoCreate: t.noCreate}
 	size := opBytes + messageBytes + len(m.Header.Raw) + len(m.Body) + len(m.ScheduledID) + len(m.DedupID)
 	if m.Plan != nil {
 		size += planBytes

@@ -5,7 +5,9 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
+	"slices"
 	"sync"
 
 	"footfall/broker"
@@ -49,7 +51,9 @@ type Server struct {
 	conns      map[*conn]struct{}
 	clientIDs  map[string]*conn // of transports that restrict them
 	closing    bool
-	closed     chan struct{} // closed by Shutdown and Close
+	closed     chan struct{}   // closed by Shutdown and Close
+	life       context.Context // ends with closed
+	end        context.CancelFunc
 	idle       chan struct{} // closed when closing and there are no connections
 }
 
@@ -73,6 +77,8 @@ func New[L Link](b Broker[L], o Options) *Server {
 		closed:     make(chan struct{}),
 		idle:       make(chan struct{}),
 	}
+	s.shared.denied = &s.counters.denied
+	s.life, s.end = context.WithCancel(context.Background())
 	_, _ = rand.Read(s.shared.secret[:]) // never fails
 	return s
 }
@@ -149,6 +155,17 @@ func (s *Server) Close() error {
 	return nil
 }
 
+// Recheck ends the sessions whose login is no longer what it was, see auth.Authorizer, with an ERROR that says so: their clients
+// can log in again as what they are now. What was read of them before counts. Call it after each change of what Options.Auth knows.
+func (s *Server) Recheck() {
+	s.mu.Lock()
+	conns := slices.Collect(maps.Keys(s.conns))
+	s.mu.Unlock()
+	for _, c := range conns {
+		c.recheck(s.shared.options.Auth)
+	}
+}
+
 // beginClose closes the listeners and returns the connections that there are. No others come.
 func (s *Server) beginClose() []*conn {
 	s.mu.Lock()
@@ -156,6 +173,7 @@ func (s *Server) beginClose() []*conn {
 	if !s.closing {
 		s.closing = true
 		close(s.closed)
+		s.end()
 		if len(s.conns) == 0 {
 			close(s.idle)
 		}

@@ -25,11 +25,16 @@ type session struct {
 	clock func() time.Time
 
 	// Fixed by CONNECT.
-	version  frames.Version
-	id       uint64 // the broker's number of the connection
-	remote   string
-	identity auth.Identity
-	clientID string
+	version frames.Version
+	id      uint64 // the broker's number of the connection
+	remote  string
+	local   bool // the peer is on this machine
+	// certificate is the name in the verified certificate of the client, empty for none.
+	certificate string
+	identity    auth.Identity
+	clientID    string
+
+	loginResult string // why CONNECT was refused, of the results of logins
 
 	// ops and bytes are what was gathered and not taken yet.
 	ops   []broker.Op
@@ -49,11 +54,12 @@ type session struct {
 	spans   []span                     // scratch of send
 }
 
-// sharedState is what sessions share. It never changes.
+// sharedState is what sessions share. It never changes, but for what it counts.
 type sharedState struct {
 	options      Options
 	destinations *destinations
 	secret       secret
+	denied       *labels // refused actions, by name
 }
 
 // subscription is a live subscription, and the tag of its messages.

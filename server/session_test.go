@@ -24,7 +24,7 @@ func newTestSession(v frames.Version, o Options) *session {
 	o.Log = quiet()
 	o = o.withDefaults()
 	return &session{
-		shared:  &sharedState{options: o, destinations: newDestinations(o.QueuePrefixes, o.TopicPrefixes)},
+		shared:  &sharedState{options: o, destinations: newDestinations(o.QueuePrefixes, o.TopicPrefixes), denied: new(labels)},
 		clock:   func() time.Time { return noon },
 		version: v, id: 5,
 	}
@@ -360,7 +360,7 @@ func TestEachDestinationIsAuthorisedOnceForSendAndForEachSubscribe(t *testing.T)
 		s := newTestSession(frames.V12, Options{Auth: rules})
 		feed(t, s, strings.Repeat("SEND\ndestination:/topic/a\n\n^@", 3)+"SUBSCRIBE\nid:1\ndestination:/topic/a\n\n^@SUBSCRIBE\nid:2\ndestination:b\n\n^@")
 		refused(t, s, "SEND\ndestination:secret\n\n^@", "send", `"secret"`)
-		want := []string{"send topic a", "receive topic a", "receive queue b", "send queue secret"}
+		want := []string{"send topic a", "receive topic a", "receive queue b", "create queue b", "send queue secret"}
 		if d := cmp.Diff(want, rules.asked); d != "" {
 			t.Errorf("asked (-want +got):\n%s", d)
 		}
@@ -388,7 +388,7 @@ func TestIDsThatAreKeptAreLimited(t *testing.T) {
 	refused(t, newTestSession(frames.V12, Options{}), fmt.Sprintf(frame, over), "id", "1025", "1024")
 	for _, name := range []string{"login", "client-id"} {
 		for value, ok := range map[string]bool{fits: true, over: false} {
-			_, err := newTestSession(frames.V12, Options{}).connect(connectFrame(t, name+":"+value+"\n"), &Transport{})
+			_, err := newTestSession(frames.V12, Options{}).connect(t.Context(), connectFrame(t, name+":"+value+"\n"), &Transport{})
 			if (err == nil) != ok {
 				t.Errorf("%s of %d octets: %v", name, len(value), err)
 			}

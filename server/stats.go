@@ -14,8 +14,9 @@ type Stats struct {
 	// Transports has the listeners' shares, by Transport.Name.
 	Transports map[string]TransportStats
 	// Closed counts ended connections by reason, Rejected those that were not served, by
-	// reason, ProtocolErrors the ERROR frames by kind, Logins the attempts by result: "ok" or "refused".
-	Closed, Rejected, ProtocolErrors, Logins map[string]uint64
+	// reason, ProtocolErrors the ERROR frames by kind, Logins the attempts by result: "ok", "refused", "throttled" or "busy", Denied
+	// what was refused to users by action, see auth.Action.
+	Closed, Rejected, ProtocolErrors, Logins, Denied map[string]uint64
 	// FramesReceived and FramesSent count frames by command.
 	FramesReceived, FramesSent map[string]uint64
 	// HeartBeatsSent counts line feeds that were sent since nothing else was.
@@ -108,6 +109,7 @@ func (l *labels) snapshot() map[string]uint64 {
 // counters are those of Stats, but for the transports.
 type counters struct {
 	closed, rejected, errors, logins labels
+	denied                           labels
 	received, sent                   commandCounters
 	beats, panics                    atomic.Uint64
 	goroutines                       atomic.Int64
@@ -121,6 +123,7 @@ func (s *Server) Stats() Stats {
 		Rejected:       s.counters.rejected.snapshot(),
 		ProtocolErrors: s.counters.errors.snapshot(),
 		Logins:         s.counters.logins.snapshot(),
+		Denied:         s.counters.denied.snapshot(),
 		FramesReceived: s.counters.received.snapshot(),
 		FramesSent:     s.counters.sent.snapshot(),
 		HeartBeatsSent: s.counters.beats.Load(),

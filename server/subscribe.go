@@ -19,7 +19,7 @@ func (s *session) subscribe(f *frames.Frame) error {
 	}
 	text := h.Decode(raw)
 	op := &broker.SubscribeOp{Text: text}
-	froms, err := s.sources(text, op)
+	froms, err := s.sources(f, text, op)
 	if err != nil {
 		return err
 	}
@@ -79,12 +79,14 @@ func (s *session) subscribe(f *frames.Frame) error {
 }
 
 // sources reads, checks and authorises what a SUBSCRIBE names, each destination once.
-func (s *session) sources(text string, op *broker.SubscribeOp) (froms []broker.Address, err error) {
+func (s *session) sources(f *frames.Frame, text string, op *broker.SubscribeOp) (froms []broker.Address, err error) {
 	if !isComposite(text) {
-		op.From, err = s.source(text)
+		if op.From, err = s.source(f, text); err == nil {
+			op.NoCreate = s.mayNotMake(op.From)
+		}
 		return []broker.Address{op.From}, err
 	}
-	if op.Parts, err = s.compositeSources(text); err != nil {
+	if op.Parts, err = s.compositeSources(f, text); err != nil {
 		return nil, err
 	}
 	for _, part := range op.Parts {
@@ -96,7 +98,7 @@ func (s *session) sources(text string, op *broker.SubscribeOp) (froms []broker.A
 }
 
 // source reads, checks and authorises one destination of a SUBSCRIBE.
-func (s *session) source(text string) (broker.Address, error) {
+func (s *session) source(f *frames.Frame, text string) (broker.Address, error) {
 	from, bad := s.address(text)
 	if bad != nil {
 		return from, bad
@@ -109,7 +111,13 @@ func (s *session) source(text string) (broker.Address, error) {
 	if from.Kind == broker.Queue && !from.IsTemporary() && isVirtualConsumer(from.Name) {
 		return from, unsupported("virtual topics", "destination", text)
 	}
-	return from, s.authorize(auth.Receive, from, text)
+	action := auth.Receive
+	if browser, err := boolHeader(f, "browser"); err != nil {
+		return from, err
+	} else if browser {
+		action = auth.Browse
+	}
+	return from, s.authorize(action, from, text)
 }
 
 // checkWildcard tells why a SUBSCRIBE to a name with wildcards is refused.
@@ -162,8 +170,12 @@ func (s *session) topicOptions(f *frames.Frame, froms []broker.Address, op *brok
 		}
 		op.NoLocal = op.NoLocal || on
 	}
-	if op.Durable, err = s.durableName(f); err != nil || op.Durable != (broker.SubscriptionName{}) {
+	if op.Durable, err = s.durableName(f); err != nil {
 		return err
+	}
+	if op.Durable != (broker.SubscriptionName{}) {
+		op.NoCreate = slices.ContainsFunc(froms, func(a broker.Address) bool { return !s.may(auth.Create, a) })
+		return nil
 	}
 	op.Shared, err = s.sharedName(f)
 	return err
@@ -260,6 +272,12 @@ func (s *session) unsubscribe(f *frames.Frame) error {
 	key, named, err := s.unsubscribeKey(f)
 	if err != nil && !isDurable {
 		return err
+	}
+	if isDurable {
+		a := durable.Address()
+		if err := s.authorize(auth.Delete, a, a.String()); err != nil {
+			return err
+		}
 	}
 	if s.subs[key] == nil && !isDurable {
 		return refusal(broker.KindUnknownSub, "UNSUBSCRIBE with %s %s, which is no subscription of this connection", named, quote(key))

@@ -14,6 +14,7 @@ import (
 const (
 	maxTargets     = 1024
 	maxTargetBytes = 64 << 10
+	maxReplies     = 64 // texts of reply-to, of maxID octets at most
 )
 
 // partBytes is about what a part of a composite destination takes in memory, without its texts.
@@ -24,7 +25,9 @@ type target struct {
 	text    string // as the client wrote it, decoded
 	address broker.Address
 	role    role
-	parts   []*target // of a composite destination, which has no address and no role; else nil
+	// noCreate says that the session may send there, and may not make it.
+	noCreate bool
+	parts    []*target // of a composite destination, which has no address and no role; else nil
 }
 
 // role says what a SEND to a destination may mean beside storing it.
@@ -54,6 +57,8 @@ func (o *Options) roleOf(to broker.Address) role {
 type targets struct {
 	byText map[string]*target
 	bytes  int
+	// replies are texts of reply-to headers that may be sent.
+	replies map[string]struct{}
 }
 
 func (t *targets) add(raw []byte, to *target) {
@@ -62,7 +67,7 @@ func (t *targets) add(raw []byte, to *target) {
 		size += partBytes + len(part.text)
 	}
 	if t.byText == nil || len(t.byText) >= maxTargets || t.bytes+size > maxTargetBytes {
-		*t = targets{byText: make(map[string]*target)}
+		*t = targets{byText: make(map[string]*target), replies: t.replies}
 	}
 	t.byText[string(raw)] = to
 	t.bytes += size
@@ -98,12 +103,49 @@ func under(header string, err error) error {
 
 // authorize asks whether the user may do action to a destination.
 func (s *session) authorize(action auth.Action, to broker.Address, text string) error {
-	err := s.shared.options.Auth.Authorize(s.identity, action, to.Form(), to.Name)
-	if err == nil {
+	if s.may(action, to) {
 		return nil
 	}
-	if !errors.Is(err, auth.ErrDenied) {
+	s.shared.denied.add(action.String())
+	return refusal(kindDenied, "user %s may not %s: destination %s", quote(s.identity.User), action, quote(text))
+}
+
+// may tells whether the user may do action to a destination.
+func (s *session) may(action auth.Action, to broker.Address) bool {
+	err := s.shared.options.Auth.Authorize(s.identity, action, to.Form(), to.Name)
+	if err != nil && !errors.Is(err, auth.ErrDenied) {
 		s.shared.options.Log.Error("no decision on a permission", "user", short(s.identity.User), "error", err)
 	}
-	return refusal(kindDenied, "user %s may not %s: destination %s", quote(s.identity.User), action, quote(text))
+	return err == nil
+}
+
+// mayNotMake tells whether a SEND or SUBSCRIBE must not make the destination, which the user may use. Of topics and temporary
+// destinations nothing is kept.
+func (s *session) mayNotMake(a broker.Address) bool {
+	return a.Kind == broker.Queue && !a.IsTemporary() && !s.may(auth.Create, a)
+}
+
+// mayReplyTo authorises the reply-to of a SEND. Whoever answers may be allowed to send where this user is not: so it has to be a destination that the user may send to
+// or receive from. A text that is no destination is the client's own affair, and an address that others gave was theirs to give.
+func (s *session) mayReplyTo(block frames.Header, raw []byte) error {
+	if _, ok := s.targets.replies[string(raw)]; ok {
+		return nil
+	}
+	text := block.Decode(raw)
+	for part := range strings.SplitSeq(text, ",") {
+		a, bad := s.address(strings.Trim(part, " "))
+		if bad != nil || a.Form() != a.Kind.String() || s.may(auth.Send, a) || s.may(auth.Receive, a) {
+			continue
+		}
+		s.shared.denied.add(auth.Receive.String())
+		return refusal(kindDenied, "reply-to: user %s may not send to, nor receive from, destination %s", quote(s.identity.User), quote(text))
+	}
+	if len(raw) > maxID {
+		return nil
+	}
+	if s.targets.replies == nil || len(s.targets.replies) >= maxReplies {
+		s.targets.replies = make(map[string]struct{})
+	}
+	s.targets.replies[string(raw)] = struct{}{}
+	return nil
 }

@@ -129,13 +129,16 @@ type replies struct {
 // with its text as id: clients of RabbitMQ expect the replies without a SUBSCRIBE.
 func (s *session) rewriteReplyTo(f *frames.Frame, h *sendHeaders) error {
 	raw := h.values[replyToHeader]
-	if !bytes.HasPrefix(bytes.TrimPrefix(raw, []byte("/")), []byte(ownTemporary[1:])) {
+	if len(raw) == 0 {
 		return nil
+	}
+	if !bytes.HasPrefix(bytes.TrimPrefix(raw, []byte("/")), []byte(ownTemporary[1:])) {
+		return s.mayReplyTo(f.Header, raw)
 	}
 	text := f.Header.Decode(raw)
 	a, ok, bad := s.temporary(text)
-	if !ok {
-		return nil // some other name that begins like it
+	if !ok { // some other name that begins like it
+		return s.mayReplyTo(f.Header, raw)
 	}
 	if bad != nil {
 		return under("reply-to", bad)

@@ -10,6 +10,7 @@ import (
 
 	"footfall/cmd/footfall/internal/client"
 	"footfall/cmd/footfall/internal/config"
+	"footfall/cmd/footfall/internal/node"
 	"footfall/store"
 )
 
@@ -47,6 +48,8 @@ func exitCode(err error) int {
 		return exitOK
 	case errors.As(err, &f):
 		return f.code
+	case errors.Is(err, node.ErrExposed):
+		return exitUsage
 	case errors.Is(err, store.ErrLocked), errors.Is(err, syscall.EADDRINUSE):
 		return exitConflict
 	case errors.Is(err, store.ErrCorrupt), errors.Is(err, store.ErrFailed), errors.As(err, &loss):

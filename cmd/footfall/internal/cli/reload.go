@@ -18,8 +18,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// reloadable begins the names of the settings that count without a restart.
-const reloadable = "destinations"
+// isReloadable tells whether a setting counts without a restart.
+func isReloadable(name string) bool {
+	return strings.HasPrefix(name, "destinations") || strings.HasPrefix(name, "permissions")
+}
 
 // reloader reads the settings of a broker again while it runs.
 type reloader struct {
@@ -39,7 +41,7 @@ func newReloader(read func([]config.Setting) ([]config.Value, error), values []c
 	return &reloader{read: read, start: start}
 }
 
-// reload has the list of destinations count as it is written now. An error refuses all of it.
+// reload has the lists of destinations and permissions and the file of users count as they are written now. An error refuses all of it.
 func (r *reloader) reload(ctx context.Context) (admin.Reloaded, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -51,12 +53,17 @@ func (r *reloader) reload(ctx context.Context) (admin.Reloaded, error) {
 	if err != nil {
 		return admin.Reloaded{}, err
 	}
+	people, err := r.node.ReadPeople(&o)
+	if err != nil {
+		return admin.Reloaded{}, err
+	}
 	if err := r.node.SetDestinations(ctx, &o); err != nil {
 		return admin.Reloaded{}, err
 	}
-	done := admin.Reloaded{Destinations: len(o.Destinations), Restart: []string{}}
+	r.node.SetPeople(people)
+	done := admin.Reloaded{Destinations: len(o.Destinations), Permissions: len(o.Permissions), Users: people.Users(), Restart: []string{}}
 	for _, v := range values {
-		if !strings.HasPrefix(v.Name, reloadable) && v.Text() != r.start[v.Name] {
+		if !isReloadable(v.Name) && v.Text() != r.start[v.Name] {
 			done.Restart = append(done.Restart, v.Name)
 		}
 	}
@@ -90,15 +97,15 @@ func (r *reloader) listen(ctx context.Context, signals <-chan os.Signal, log *sl
 			log.Error("settings not reloaded: all is as before", "error", err)
 			continue
 		}
-		log.Info("settings reloaded", "destinations", done.Destinations, "need-restart", done.Restart)
+		log.Info("settings reloaded", "destinations", done.Destinations, "users", done.Users, "permissions", done.Permissions, "need-restart", done.Restart)
 	}
 }
 
 func newReload(w *world) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reload",
-		Short: "Have a broker read the list of destinations in its settings again",
-		Long: "Have a broker that runs read its settings again, from where it read them at its start, as SIGHUP does. The list of destinations counts at once, all of it; " +
+		Short: "Have a broker read its destinations, users and permissions again",
+		Long: "Have a broker that runs read its settings again, from where it read them at its start, as SIGHUP does. The lists of destinations and permissions and the file of users count at once, all of it; " +
 			"other settings that changed are named and need a restart. When something is wrong all stays as it was, and exit code 2 tells so.",
 		Example: "  footfall config check footfall.yaml && footfall reload\n  footfall reload --admin 127.0.0.1:8161 -o json",
 		Args:    cobra.NoArgs,
@@ -113,7 +120,7 @@ func newReload(w *world) *cobra.Command {
 		if *output == formatJSON {
 			return printJSON(w.stdout, done)
 		}
-		text := fmt.Sprintf("reloaded: %d entries of destinations count now\n", done.Destinations)
+		text := fmt.Sprintf("reloaded: %d entries of destinations, %d of permissions and %d users count now\n", done.Destinations, done.Permissions, done.Users)
 		if len(done.Restart) > 0 {
 			text += "changed, and in need of a restart: " + escaped(strings.Join(done.Restart, ", ")) + "\n"
 		}

@@ -34,7 +34,7 @@ func TestPoliciesAreReloadedByCommandAndBySignal(t *testing.T) {
 	}
 
 	write(bound + "limits:\n  body: 2MiB\n")
-	if got := reload(0, ""); got != "reloaded: 1 entries of destinations count now\nchanged, and in need of a restart: limits.body\n" {
+	if got := reload(0, ""); got != "reloaded: 1 entries of destinations, 0 of permissions and 0 users count now\nchanged, and in need of a restart: limits.body\n" {
 		t.Errorf("saw %q", got)
 	}
 	if send() == 0 {

@@ -21,7 +21,7 @@ func newServe(w *world) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Start a broker",
-		Long: "Start a broker and run it until SIGTERM or SIGINT, which ends it in good order; a second one ends it at once. SIGHUP has it read its list of destinations again. " +
+		Long: "Start a broker and run it until SIGTERM or SIGINT, which ends it in good order; a second one ends it at once. SIGHUP has it read its destinations, users and permissions again. " +
 			"All settings: footfall config print.",
 		Example: `  footfall serve
   footfall serve --data /var/lib/footfall --stomp :61613 --set limits.body=16MiB`,
@@ -186,7 +186,10 @@ func texts(list []net.Addr) []string {
 
 // warn tells what others can reach.
 func warn(log *slog.Logger, n *node.Node) {
-	list := append(n.Stomp(), n.WebSockets()...)
+	var list []net.Addr
+	if n.IsOpen() {
+		list = append(n.Stomp(), n.WebSockets()...)
+	}
 	if at := n.Admin(); at != nil {
 		list = append(list, at)
 	}

@@ -37,6 +37,9 @@ func (n *Node) listen() error {
 				return fmt.Errorf("%s: %w", group.setting, err)
 			}
 			n.listeners = append(n.listeners, listener{l, group.transport})
+			if err := n.protected(group.setting, l.Addr()); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

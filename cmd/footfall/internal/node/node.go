@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"footfall/admin"
+	"footfall/auth"
 	"footfall/broker"
 	"footfall/server"
 	"footfall/store"
@@ -20,6 +21,7 @@ type Node struct {
 	opt    Options
 	store  *store.Store
 	broker *broker.Broker
+	auth   *auth.Directory
 	server *server.Server
 	admin  *admin.Server // nil for none
 
@@ -53,6 +55,9 @@ func Start(o Options, p Program) (n *Node, err error) {
 			n = nil
 		}
 	}()
+	if err := n.directory(); err != nil {
+		return n, err
+	}
 	commits := admin.NewCommits()
 	if err := n.open(p, commits); err != nil {
 		return n, err
@@ -63,6 +68,10 @@ func Start(o Options, p Program) (n *Node, err error) {
 	if o.Admin != "none" {
 		if n.adminAt, err = net.Listen("tcp", o.Admin); err != nil {
 			return n, fmt.Errorf("admin.listen: %w", err)
+		}
+		if err := n.protected("admin.listen", n.adminAt.Addr()); err != nil {
+			_ = n.adminAt.Close()
+			return n, err
 		}
 		n.admin = admin.New(admin.Options{
 			Broker: n.broker, Store: n.store, Commits: commits, Traffic: n.traffic, Unready: n.unready, Reload: p.Reload,
@@ -100,6 +109,7 @@ func (n *Node) open(p Program, commits *admin.Commits) (err error) {
 
 	vo := n.opt.Server
 	vo.Log, vo.Version, vo.HostID = p.Log, p.Version, n.store.Recovered().HostID
+	vo.Auth = n.auth
 	n.opt.Schedule.apply(&vo)
 	n.server = server.New(n.broker, vo)
 	return nil
@@ -158,6 +168,11 @@ func (n *Node) Admin() net.Addr {
 		return nil
 	}
 	return n.adminAt.Addr()
+}
+
+// IsOpen tells whether everybody is let in and may do everything, as there are no users.
+func (n *Node) IsOpen() bool {
+	return !n.auth.HasUsers() && n.opt.Auth.Anonymous != auth.AnonymousNever
 }
 
 // Recovered returns what was found in the store at the start.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"footfall/admin"
+	"footfall/auth"
 	"footfall/broker"
 	"footfall/cmd/footfall/internal/config"
 	"footfall/server"
@@ -47,6 +48,11 @@ type Options struct {
 	Schedule Schedule
 	// Destinations say what is wanted of single destinations.
 	Destinations []config.Item[Destination]
+	// Users is the path of the file of users, auto or none. Permissions say what they may do.
+	Users       string
+	Permissions []config.Item[Permission]
+	// Auth are the settings of logins.
+	Auth auth.Options
 
 	Store  store.Options
 	Broker broker.Options

@@ -9,7 +9,7 @@ func (n *Node) traffic() admin.Traffic {
 		Open:   map[admin.Link]int{},
 		Opened: map[string]uint64{}, BytesReceived: map[string]uint64{}, BytesSent: map[string]uint64{},
 		Closed: s.Closed, Rejected: s.Rejected, FramesReceived: s.FramesReceived, FramesSent: s.FramesSent,
-		ProtocolErrors: s.ProtocolErrors, Logins: s.Logins, Panics: s.Panics,
+		ProtocolErrors: s.ProtocolErrors, Logins: s.Logins, Denied: s.Denied, Panics: s.Panics,
 	}
 	for name, transport := range s.Transports {
 		t.Opened[name], t.BytesReceived[name], t.BytesSent[name] = transport.Opened, transport.OctetsIn, transport.OctetsOut

@@ -1,0 +1,35 @@
+package auth
+
+import "errors"
+
+// Role is what somebody may do with the admin server. Each role may do what those before it may. Roles and the
+// permissions of destinations do not depend on each other.
+type Role uint8
+
+// The roles.
+const (
+	// NoRole may do nothing there.
+	NoRole Role = iota
+	// Viewer sees everything, and changes nothing.
+	Viewer
+	// Operator also handles messages, schedules, subscriptions and connections.
+	Operator
+	// Admin also deletes destinations and reads the settings again.
+	Admin
+)
+
+// roleNames are the names of the roles, from NoRole on.
+var roleNames = [...]string{"", "viewer", "operator", "admin"}
+
+// String returns the role's name, which is empty for NoRole.
+func (r Role) String() string { return roleNames[min(int(r), len(roleNames)-1)] }
+
+// ParseRole reads a role's name; the empty one is that of NoRole.
+func ParseRole(text string) (Role, error) {
+	for i, name := range roleNames {
+		if name == text {
+			return Role(i), nil
+		}
+	}
+	return NoRole, errors.New("must be viewer, operator or admin")
+}
