@@ -67,8 +67,11 @@ type backlog struct {
 	// shown to a consumer only up to it, so that after a crash it is known which
 	// messages may have been seen. before is what it was at the start.
 	seen, before [store.Priorities]store.Seq
-	newest       store.Seq // the last that took a place here
-	drops        int       // since the heads were last worked out
+	newest       store.Seq              // the last that took a place here
+	drops        int                    // since the heads were last worked out
+	leaving      []leaving              // since the last batch
+	lastLeft     store.Seq              // the greatest of these
+	left         [store.Priorities]left // by lane
 
 	// lenses are those of consumers with selectors, index finds those that a message matches; deep
 	// is what they found behind the window.
@@ -94,6 +97,8 @@ type backlog struct {
 	thirsty   bool // in core.thirsty
 	swollen   bool // in core.swollen
 	forgotten bool // the store does not know it any more
+	clear     bool // what is left is to be cleared away
+	clearing  bool // a timer runs for that
 }
 
 // limits bound the window of a backlog.
@@ -253,6 +258,9 @@ func (q *backlog) start() place {
 	return place{lane: q.edge.lane, seq: q.edge.seq + 1}
 }
 
+// headsAfter is how many drops there are before the heads are worked out whatever that takes.
+const headsAfter = 1024
+
 // heads works out the least Seq of each lane that is still stored, for the marks below
 // which a scan never looks. In flight, in the window, or behind its edge.
 func (q *backlog) heads(next store.Seq) {
@@ -271,10 +279,7 @@ func (q *backlog) heads(next store.Seq) {
 			}
 		}
 	}
-	for d := q.flight.front; d != nil; d = d.next {
-		p := d.e.msg.Priority
-		least[p] = min(least[p], d.e.seq)
-	}
+	q.flight.first(&least)
 	for i := range least {
 		q.account.Lanes[i].Head = max(q.account.Lanes[i].Head, least[i])
 	}

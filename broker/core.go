@@ -68,6 +68,8 @@ type core struct {
 
 	batch   *store.Batch
 	scratch []byte
+	lefts   int       // places that were left, and are not in this round's batch by themselves
+	givers  []giver   // shared messages that lost places in this round's batch
 	put     uint64    // shards with a message in this round's batch, by bit
 	urgent  bool      // somebody waits for this round's batch, or for one before it
 	ready   bool      // the batch goes to the store in this round
@@ -212,14 +214,14 @@ const (
 
 // isDue tells whether the batch goes to the store in this round.
 func (c *core) isDue() bool {
-	if c.batch.Empty() && !c.urgent {
+	if c.changes() == 0 && !c.urgent {
 		return false
 	}
 	if c.since.IsZero() {
 		c.since = c.now
 	}
 	// What is read of the store must show what was done before.
-	return c.urgent || c.closing || len(c.loads) > 0 || c.batch.Bytes() >= gatherBytes || !c.now.Before(c.since.Add(gatherFor))
+	return c.urgent || c.closing || len(c.loads) > 0 || c.batch.Bytes() >= gatherBytes || c.lefts >= gatherPlaces || !c.now.Before(c.since.Add(gatherFor))
 }
 
 // account puts the accounts of what changed into the batch.
@@ -230,9 +232,7 @@ func (c *core) account() {
 		if q.forgotten {
 			continue
 		}
-		if q.drops >= 1024 {
-			q.heads(c.seq[q.dest.shard] + 1)
-		}
+		c.writeLeaving(q)
 		c.batch.PutBacklog(q.account)
 		mark := queueMark{q: q}
 		for p := range mark.seen {
@@ -241,6 +241,7 @@ func (c *core) account() {
 		c.round.queues = append(c.round.queues, mark)
 	}
 	c.touched = c.touched[:0]
+	c.writeGivers()
 	for s := range c.agendas {
 		if a := &c.agendas[s]; a.touched {
 			a.touched = false
@@ -261,7 +262,7 @@ func (c *core) submitted(bytes int, next *store.Batch) {
 	c.flights.pushBack(c.round)
 	c.stats.Batches++
 	c.number++
-	c.urgent, c.since = false, time.Time{}
+	c.urgent, c.since, c.lefts = false, time.Time{}, 0
 	c.round = &roundEffects{number: c.number}
 	c.batch = next
 }
@@ -347,7 +348,7 @@ func (c *core) answer(conn *Conn, o Output) {
 
 // onDisk calls f once all that was done so far is on disk.
 func (c *core) onDisk(f func()) {
-	if c.batch.Empty() && c.flights.len() == 0 {
+	if c.changes() == 0 && c.flights.len() == 0 {
 		f()
 		return
 	}

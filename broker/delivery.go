@@ -16,6 +16,7 @@ type delivery struct {
 	due     int64   // when it has to be acknowledged, in milliseconds since the epoch; 0: at any time
 	hidden  bool    // the client was shown our id of it, not its sender's
 	written bool    // its last octet was handed to the kernel
+	late    bool    // one behind it in its lane was delivered before
 	settled bool    // it is no longer pending
 
 	prev, next *delivery // in q.flight
@@ -26,6 +27,14 @@ type flightList struct {
 	front, back *delivery
 	n, stored   int
 	loose       int64 // Size of what is not stored
+	lanes       [store.Priorities]flightLane
+	late        int // deliveries that are
+}
+
+// flightLane counts what of one priority is in flight, and has the greatest place of those that are not late since there was none.
+type flightLane struct {
+	n      int
+	newest store.Seq
 }
 
 func (l *flightList) push(d *delivery) {
@@ -37,6 +46,13 @@ func (l *flightList) push(d *delivery) {
 	}
 	l.back = d
 	l.n++
+	lane := &l.lanes[d.e.msg.Priority]
+	if lane.n++; d.e.seq > lane.newest {
+		lane.newest = d.e.seq
+	} else {
+		d.late = true
+		l.late++
+	}
 	if d.e.stored() {
 		l.stored++
 	} else {
@@ -57,10 +73,36 @@ func (l *flightList) remove(d *delivery) {
 	}
 	d.prev, d.next = nil, nil
 	l.n--
+	lane := &l.lanes[d.e.msg.Priority]
+	if lane.n--; lane.n == 0 {
+		lane.newest = 0
+	}
+	if d.late {
+		l.late--
+	}
 	if d.e.stored() {
 		l.stored--
 	} else {
 		l.loose -= d.e.msg.Size()
+	}
+}
+
+// first lowers each number of least to the least that is in flight of its priority. It is quick unless something is late.
+func (l *flightList) first(least *[store.Priorities]store.Seq) {
+	lanes := 0
+	for p := range l.lanes {
+		if l.lanes[p].n > 0 {
+			lanes++
+		}
+	}
+	var seen [store.Priorities]bool
+	for d := l.front; d != nil && (lanes > 0 || l.late > 0); d = d.next {
+		p := d.e.msg.Priority
+		least[p] = min(least[p], d.e.seq)
+		if !seen[p] {
+			seen[p] = true
+			lanes--
+		}
 	}
 }
 

@@ -172,6 +172,7 @@ func (c *core) recoverState(r store.Recovered) {
 		q.whole = q.accounted() == 0
 		for i := range account.Lanes {
 			q.seen[i] = account.Lanes[i].Seen
+			q.mayHaveLeft(i)
 		}
 		q.before = q.seen
 		d.queue = q

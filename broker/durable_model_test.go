@@ -28,6 +28,7 @@ func TestDurableSubscriptionsAtRandom(t *testing.T) {
 				tidy := &tidied{}
 				defer tidy.up()
 				opt := Options{BacklogMessages: rapid.SampledFrom([]int{1, 3, 2048}).Draw(t, "backlog"), BacklogBytes: 2 << 20}
+				opt.fewLeave = rapid.SampledFrom([]int{-1, 1, 16}).Draw(t, "few leave")
 				h := &durableHistory{w: newDiskWorld(t, opt, storetest.NewDisk(tidy)), durables: map[string]*durableModel{}}
 				defer func() { h.w.stop() }()
 				h.sender = h.w.connect("sender")

@@ -134,15 +134,21 @@ func (c *core) expirePlace(t *timed) {
 // dropBehind drops the message of t, which is behind the window of its backlog.
 func (c *core) dropBehind(t *timed, key store.RefKey) {
 	q := t.q
-	c.dropPlace(key, t.blob, t.owner, true, false)
+	at := place{lane: 9 - t.priority, seq: t.due.seq}
+	if t.owner == 0 {
+		c.dropPlace(q, leaving{at, placeOctets + int64(t.octets)}, t.blob, true)
+	} else {
+		c.dropPlace(q, leaving{at, placeOctets}, store.Blob{}, true)
+		c.batch.GiveBack(key.Shard, t.owner, t.blob, 1)
+		c.spend(key.Shard, t.owner)
+	}
 	c.dropExpiry(t.due.at, key)
 	q.account.Lanes[t.priority].Count--
 	q.account.Bytes -= t.octets
-	c.touch(q)
 	if p := q.page; p != nil {
 		p.remove(t.due.seq)
 	}
-	c.goneBehind(q, place{lane: 9 - t.priority, seq: t.due.seq})
+	c.goneBehind(q, at)
 	c.stats.Expired++
 }
 

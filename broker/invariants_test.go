@@ -13,7 +13,7 @@ import (
 // settle has the store know all that was done, also what nobody waits for.
 func (w *world) settle() {
 	synctest.Wait()
-	w.b.call(context.Background(), func(c *core) { c.urgent = c.urgent || !c.batch.Empty() })
+	w.b.call(context.Background(), func(c *core) { c.urgent = c.urgent || c.changes() > 0 })
 	synctest.Wait()
 }
 

@@ -77,6 +77,7 @@ type Message struct {
 	doubled bool          // its destination had its DedupID before
 	topic   string        // the name of the topic that it was sent to, where Destination does not tell; see origin
 	places  uint32        // of that record, if all of them are known here, else 0
+	given   uint32        // places that it lost in this round's batch, which are to be given back
 }
 
 // overhead is what a message costs in memory beside its octets.

@@ -2,9 +2,9 @@ package broker
 
 // do carries out one operation of conn.
 func (c *core) do(conn *Conn, op *Op) {
-	before := c.batch.Len()
+	before := c.changes()
 	err := c.apply(conn, op)
-	if c.batch.Len() != before || op.isDoubled() && (!c.batch.Empty() || c.flights.len() > 0) {
+	if c.changes() != before || op.isDoubled() && (before > 0 || c.flights.len() > 0) {
 		c.binds(conn) // a duplicate is answered when what it doubles is on disk
 	}
 	if err != nil {

@@ -92,6 +92,8 @@ type Options struct {
 	Fatal func(error)
 	// Log is where the broker tells what it does: slog.Default().
 	Log *slog.Logger
+
+	fewLeave int // see leave.go
 }
 
 func (o Options) withDefaults() Options {

@@ -85,12 +85,12 @@ func (c *core) overtake(conn *Conn, req *Request) {
 			conn.parked.barrier = true
 			return
 		}
-		before := c.batch.Len()
+		before := c.changes()
 		if err := c.ack(conn, op); err != nil {
 			*op = Op{Kind: OpFail, Err: err, WantReceipt: op.WantReceipt, Receipt: op.Receipt}
 			continue
 		}
-		if c.batch.Len() != before {
+		if c.changes() != before {
 			c.binds(conn)
 		}
 		*op = Op{Kind: OpReceipt, WantReceipt: op.WantReceipt, Receipt: op.Receipt}

@@ -51,26 +51,43 @@ func (c *core) letGo(e *entry) {
 	c.unhold(e.msg)
 }
 
-// leavesLast counts that the message loses a place, and tells whether that is known to be the last one.
-func (m *Message) leavesLast() bool {
-	if m.places == 0 {
-		return false
-	}
-	m.places--
-	return m.places == 0
-}
-
-// dropPlace takes a message out of a place in the store, of which is known where its body lies.
-func (c *core) dropPlace(key store.RefKey, blob store.Blob, owner store.Seq, hasAttempts, last bool) {
-	c.noteLeft(key)
-	if owner == 0 {
-		c.batch.DropRef(key, blob, hasAttempts)
+// giveBack counts that the shared message m has a place less, of a blob with its chunks. What a batch gives back of it is one record; the
+// message goes with the last place that is known to be the last.
+func (c *core) giveBack(q *backlog, m *Message, blob store.Blob) {
+	if m.places == 1 {
+		m.places, m.given = 0, 0
+		c.batch.DropShared(q.account.Shard, m.owner, blob)
 		return
 	}
-	c.batch.DropSharedRef(key, owner, blob, hasAttempts, last)
-	if !last {
-		c.spend(key.Shard, owner)
+	if m.given == 0 {
+		c.givers = append(c.givers, giver{m, q.account.Shard, m.owner, blob})
 	}
+	m.given++
+	if m.places > 0 {
+		m.places--
+		return
+	}
+	c.spend(q.account.Shard, m.owner)
+}
+
+// giver is a shared message that lost places in this batch.
+type giver struct {
+	m     *Message
+	shard store.Shard
+	owner store.Seq
+	blob  store.Blob
+}
+
+// writeGivers puts into the batch what it gives back of shared messages.
+func (c *core) writeGivers() {
+	for i, g := range c.givers {
+		if g.m.given > 0 {
+			c.batch.GiveBack(g.shard, g.owner, g.blob, g.m.given)
+			g.m.given = 0
+		}
+		c.givers[i] = giver{}
+	}
+	c.givers = c.givers[:0]
 }
 
 // spent is which shared messages of a shard may have lost their last place without that being known.

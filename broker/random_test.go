@@ -82,6 +82,7 @@ func drawOptions(t *rapid.T) Options {
 		OutboxBytes:     int64(rapid.SampledFrom([]int{1, 700, 1 << 20}).Draw(t, "outbox")),
 		TopicBytes:      int64(rapid.SampledFrom([]int{700, 16 << 20}).Draw(t, "topic octets")),
 		MemoryBytes:     int64(rapid.SampledFrom([]int{1500, 4000, 256 << 20}).Draw(t, "memory")),
+		fewLeave:        rapid.SampledFrom([]int{-1, 1, 16}).Draw(t, "few leave"),
 		MaxWindow:       rapid.SampledFrom([]int{2, 100}).Draw(t, "max window"),
 		LentBytes:       int64(rapid.SampledFrom([]int{1, 2000, 6000, 128 << 20}).Draw(t, "lent")),
 	}

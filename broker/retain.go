@@ -75,7 +75,7 @@ func (c *core) offer(t *tap) {
 // another is the same message for a place of its own.
 func (m *Message) another() *Message {
 	n := *m
-	n.blob, n.head, n.owner, n.places = store.Blob{}, 0, 0, 0
+	n.blob, n.head, n.owner, n.places, n.given = store.Blob{}, 0, 0, 0, 0
 	n.job, n.holders, n.lenders = nil, 0, 0
 	return &n
 }

@@ -24,7 +24,7 @@ func (c *core) returnAt(q *backlog, e *entry, at int64) {
 	if t.stored {
 		if m.owner != 0 { // others have the body too, so that a copy waits
 			c.dropRef(q, e)
-			m.owner, m.places, m.blob = 0, 0, store.Blob{}
+			m.owner, m.places, m.given, m.blob = 0, 0, 0, store.Blob{}
 		} else {
 			c.leavePlace(q, e, store.Blob{})
 		}

@@ -253,7 +253,7 @@ func (c *core) walk(conn *Conn, op *Op, from store.DueKey) {
 
 // walked does to a page of what waits what op asks for.
 func (c *core) walked(conn *Conn, op *Op, shard store.Shard, read []waitingMessage) {
-	before := c.batch.Len()
+	before := c.changes()
 	for _, w := range read {
 		d := c.byID[destinationKey{shard, w.target}]
 		if d == nil || w.m.back != nil || c.dropped[store.DueKey{Shard: shard, At: w.due.at, Seq: w.due.seq}] {
@@ -269,7 +269,7 @@ func (c *core) walked(conn *Conn, op *Op, shard store.Shard, read []waitingMessa
 		}
 		c.cancel(f)
 	}
-	if c.batch.Len() != before {
+	if c.changes() != before {
 		c.binds(conn)
 	}
 }

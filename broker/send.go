@@ -178,6 +178,7 @@ func (c *core) storeRef(q *backlog, e *entry) {
 	e.flags |= entryStored
 	c.keep(q.dest)
 	delete(c.leftPlaces, q.key(e))
+	c.takeBack(q, placeOf(e))
 	switch {
 	case m.owner != 0:
 		c.batch.PutSharedRef(q.key(e), m.owner, m.octets())

@@ -40,9 +40,14 @@ func (c *core) dropRef(q *backlog, e *entry) { c.leavePlace(q, e, e.msg.blob) }
 
 // leavePlace takes e out of its place in the store, with the chunks of a blob.
 func (c *core) leavePlace(q *backlog, e *entry, blob store.Blob) {
-	c.dropPlace(q.key(e), blob, e.msg.owner, e.flags&entryAttempts != 0, e.msg.leavesLast())
+	m := e.msg
+	if m.owner == 0 {
+		c.dropPlace(q, leaving{placeOf(e), placeOctets + int64(m.octets())}, blob, e.flags&entryAttempts != 0)
+	} else {
+		c.dropPlace(q, leaving{placeOf(e), placeOctets}, store.Blob{}, e.flags&entryAttempts != 0)
+		c.giveBack(q, m, blob)
+	}
 	q.uncount(e)
-	c.touch(q)
 	c.notePageRemoval(q, e)
 }
 
@@ -173,9 +178,7 @@ func (c *core) reinsert(q *backlog, e *entry) {
 }
 
 // key is the place of e in the store.
-func (q *backlog) key(e *entry) store.RefKey {
-	return store.RefKey{Shard: q.account.Shard, Backlog: q.account.ID, Priority: e.msg.Priority, Seq: e.seq}
-}
+func (q *backlog) key(e *entry) store.RefKey { return q.keyOf(placeOf(e)) }
 
 // recount enters e into the account, uncount takes it out.
 func (q *backlog) recount(e *entry) {

@@ -33,6 +33,7 @@ type fataler interface {
 type testStore interface {
 	Store
 	Check() (store.Report, error)
+	Stats() store.Stats
 	Close() error
 }
 

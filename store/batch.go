@@ -107,12 +107,33 @@ func (b *Batch) PutRefBlob(k RefKey, head []byte, blob Blob) {
 // DropRef takes a message out of its place, with its body; with the zero Blob the chunks of a body stay, for a batch that
 // puts it elsewhere with PutDueBlob or PutRefBlob. The attempts record goes too where hasAttempts says that there may be one.
 func (b *Batch) DropRef(k RefKey, blob Blob, hasAttempts bool) {
+	b.DropPlace(k)
+	b.LeaveRef(k, blob, hasAttempts)
+}
+
+// LeaveRef is DropRef but for the place itself, which the same batch drops with DropPlace, or by a Backlog whose head mark
+// is above it. The record of a place that was left below a head mark is no message any more, and goes with DropLeft.
+func (b *Batch) LeaveRef(k RefKey, blob Blob, hasAttempts bool) {
 	mustPriority(k)
-	b.record(opSingleDelete, appendPlaceKey(b.key[:0], kindRef, k))
 	b.dropChunks(k.Shard, blob)
 	if hasAttempts {
 		b.record(opDelete, appendPlaceKey(b.key[:0], kindAttempts, k))
 	}
+}
+
+// DropPlace drops a place, of whose message LeaveRef or GiveBack sees to the rest.
+func (b *Batch) DropPlace(k RefKey) {
+	mustPriority(k)
+	b.record(opSingleDelete, appendPlaceKey(b.key[:0], kindRef, k))
+}
+
+// DropLeft drops what is left of places in the lane of k, from k.Seq on and below to, which no head mark may be below afterwards
+// but for a place that is put again behind it in the same batch.
+func (b *Batch) DropLeft(k RefKey, to Seq) {
+	mustPriority(k)
+	end := k
+	end.Seq = to
+	b.record(opDeleteRange, appendPlaceKey(b.key[:0], kindRef, k), appendPlaceKey(b.value[:0], kindRef, end))
 }
 
 // PutAttempts sets what happened to a message in its place, which must be stored.

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -24,6 +23,8 @@ type Report struct {
 	Destinations, Backlogs, Messages, Due, Attempts, Chunks, Names, Expiries uint64
 	// Shared are messages that several places have, each of which counts as a message; Spent is what is left of such messages and chunks.
 	Shared, Spent uint64
+	// Left are places below head marks, which are no messages any more and are yet to be cleared away.
+	Left uint64
 	// Duplicates are the ids that destinations were sent.
 	Duplicates uint64
 	// Bytes is that of all messages, head and body, due ones too.
@@ -64,7 +65,7 @@ func (r *Report) problem(format string, args ...any) {
 
 // Check opens the store in a directory for reading only and looks at every record: each
 // message is in exactly one place, and in a backlog that exists; each body is whole and belongs to one message;
-// a shared message has as many places as it says; accounts equal what is there, no head mark is above a message; headers follow from each other; nothing is
+// a shared message has as many places as it says; accounts equal what is there; headers follow from each other; nothing is
 // behind the high-water mark. The error is for what cannot be looked at at all. It takes 8 octets of memory for each message of a shard, and some 50 for a shared one.
 func Check(dir string) (rep Report, err error) {
 	err = viewDirectory(dir, func(r reader, m mark) error {
@@ -244,14 +245,24 @@ func (c *checker) ref(key, value []byte) error {
 		c.backlogs[k.Backlog] = b
 		c.rep.problem("shard %d: backlog %d is not there, but has message %d", c.shard, k.Backlog, k.Seq)
 	}
+	if k.Seq < b.Lanes[k.Priority].Head {
+		c.rep.Left++
+		return nil
+	}
 	size, err := c.message(k.Seq, value)
 	b.found.Bytes += size
 	b.found.Lanes[k.Priority].Count++
 	c.rep.Messages++
-	if head := b.Lanes[k.Priority].Head; k.Seq < head {
-		c.rep.problem("shard %d: backlog %d has message %d below its head mark %d of priority %d", c.shard, k.Backlog, k.Seq, head, k.Priority)
-	}
 	return err
+}
+
+// at calls f with the message in a place, if there is one.
+func (c *checker) at(k RefKey, f func(value []byte) error) error {
+	if b := c.backlogs[k.Backlog]; b != nil && k.Seq < b.Lanes[k.Priority].Head {
+		return nil
+	}
+	place := appendPlaceKey(nil, kindRef, k)
+	return each(c.r, place, append(place[:len(place):len(place)], 0), func(_, value []byte) error { return f(value) })
 }
 
 func (c *checker) dueMessage(key, value []byte) error {
@@ -300,9 +311,8 @@ func (c *checker) attempts(key, value []byte) error {
 	if err != nil {
 		return err
 	}
-	place := appendPlaceKey(nil, kindRef, k)
 	found := false
-	err = each(c.r, place, binary.BigEndian.AppendUint64(place[:len(place)-8:len(place)-8], uint64(k.Seq)+1), func(_, _ []byte) error {
+	err = c.at(k, func([]byte) error {
 		found = true
 		return nil
 	})
@@ -352,9 +362,8 @@ func (c *checker) expiry(key, value []byte) error {
 		return err
 	}
 	c.rep.Expiries++
-	place := appendPlaceKey(nil, kindRef, e.Ref)
 	found := false
-	err = each(c.r, place, append(place[:len(place):len(place)], 0), func(_, value []byte) error {
+	err = c.at(e.Ref, func(value []byte) error {
 		found = true
 		m, err := c.sharedReader.decode(c.shard, value)
 		if err == nil && (m.blob != e.Blob || m.octets() != e.Bytes || m.owner != e.Owner) {

@@ -27,7 +27,7 @@ type VersionError struct {
 
 // Error names both versions.
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("the store has format version %d, this program reads version %d", e.Found, e.Supported)
+	return fmt.Sprintf("the store has format version %d, this program reads versions up to %d", e.Found, e.Supported)
 }
 
 // LossError is the refusal of a store that is behind what its high-water mark says

@@ -49,9 +49,14 @@ func TestAStoreOfFormatVersion1IsRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = s.Close() }()
 	if d := cmp.Diff(string(want), state(t, s, stats)); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if now, err := store.ReadStats(dir, 2); err != nil || stats.FormatVersion != 1 || now.FormatVersion != store.FormatVersion {
+		t.Errorf("format version %d was taken over as %d, %v", stats.FormatVersion, now.FormatVersion, err)
 	}
 }
 

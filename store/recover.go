@@ -7,8 +7,14 @@ import (
 	"fmt"
 )
 
-// FormatVersion is the version of the stored format that this program writes and reads.
-const FormatVersion = 1
+// FormatVersion is the version of the stored format that this program writes. It reads those from oldestFormat on: a store of an
+// older one is of this one from its next start on.
+//
+// Version 2: what lies below a head mark is no message. A program that knows version 1 only would take it for one.
+const (
+	FormatVersion = 2
+	oldestFormat  = 1
+)
 
 // format is the record of the store as a whole:
 // [1][version 4][created 8][host 8][epoch 4], big-endian.
@@ -41,7 +47,7 @@ func appendFormat(dst []byte, f format) []byte {
 func decodeFormat(value []byte) (format, error) {
 	d := decode("format", value)
 	f := format{version: d.fixed32()}
-	if d.err == nil && f.version != FormatVersion {
+	if d.err == nil && (f.version < oldestFormat || f.version > FormatVersion) {
 		return f, &VersionError{Found: f.version, Supported: FormatVersion}
 	}
 	f.created = int64(d.fixed64())
@@ -56,6 +62,7 @@ func (f format) nextEpoch() (format, error) {
 		return f, fmt.Errorf("store: started %d times, which is as often as it can be", f.epoch)
 	}
 	f.epoch++
+	f.version = FormatVersion
 	return f, nil
 }
 

@@ -80,3 +80,46 @@ func TestAPlaceIsTakenAgain(t *testing.T) {
 		t.Fatalf("%d misuses of single deletes", st.Misuses)
 	}
 }
+
+// TestAPlaceIsTakenAgainAfterAHeadMark is the same for a place that is left below a head mark, and cleared away before it is taken again.
+func TestAPlaceIsTakenAgainAfterAHeadMark(t *testing.T) {
+	s, err := Open(Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	k := RefKey{Shard: 3, Backlog: 7, Priority: 4, Seq: 9}
+	account := Backlog{Shard: 3, ID: 7}
+	for i := range 30 {
+		for step, f := range []func(b *Batch){
+			func(b *Batch) { b.PutRef(k, nil, nil); account.Lanes[4] = Lane{Count: 1, Head: 9} },
+			func(b *Batch) { b.LeaveRef(k, Blob{}, false); account.Lanes[4] = Lane{Head: 10} },
+			func(b *Batch) { b.DropLeft(k, 10); b.PutRef(k, nil, nil); account.Lanes[4] = Lane{Count: 1, Head: 9} },
+			func(b *Batch) { b.DropRef(k, Blob{}, false); account.Lanes[4] = Lane{Head: 9} },
+		} {
+			b := s.NewBatch()
+			f(b)
+			b.PutBacklog(account)
+			done := make(chan Outcome)
+			s.Submit(b, func(o Outcome) { done <- o })
+			<-done
+			if (i+step)%3 > 0 {
+				if err := s.db.Flush(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if (i+step)%5 == 4 {
+				if err := s.db.Compact(t.Context(), []byte{0}, []byte{255}, false); err != nil {
+					t.Fatal(err)
+				}
+			}
+			refs, _, err := s.ScanRefs(RefScan{From: RefKey{Shard: 3, Backlog: 7, Priority: Priorities - 1}, MaxCount: 10, MaxBytes: 1})
+			if err != nil || len(refs) != 1-step%2 {
+				t.Fatalf("round %d, step %d: %d messages, %v", i, step, len(refs), err)
+			}
+		}
+	}
+	if st := s.Stats(); st.Misuses != 0 {
+		t.Fatalf("%d misuses of single deletes", st.Misuses)
+	}
+}

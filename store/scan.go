@@ -26,8 +26,13 @@ func (p *page) take(bytes int) bool {
 }
 
 // walkRefs calls visit with the places of a backlog in key order, from one on. It goes lane by lane, so that it never
-// steps over what was dropped below a lane's head.
+// steps over what was dropped below a lane's head, and never takes what was left there for a message. The head marks that count are
+// those of the moment that r shows; beyond them nothing is looked at below heads.
 func walkRefs(r reader, from RefKey, heads *[Priorities]Seq, visit func(it iterator, at RefKey) (goOn bool, err error)) error {
+	marks, err := headsOf(r, from.Shard, from.Backlog)
+	if err != nil {
+		return err
+	}
 	it, err := r.iter(appendPlaceKey(nil, kindRef, from), appendLaneEnd(nil, kindRef, RefKey{Shard: from.Shard, Backlog: from.Backlog}))
 	if err != nil {
 		return err
@@ -37,7 +42,7 @@ func walkRefs(r reader, from RefKey, heads *[Priorities]Seq, visit func(it itera
 		if k.Priority != from.Priority {
 			k.Seq = 0
 		}
-		k.Seq = max(k.Seq, heads[k.Priority])
+		k.Seq = max(k.Seq, heads[k.Priority], marks[k.Priority])
 		lower, upper := appendPlaceKey(nil, kindRef, k), appendLaneEnd(nil, kindRef, k)
 		it.SetBounds(lower, upper)
 		for ok := it.SeekGE(lower); ok && goOn && err == nil; ok = it.Next() {
@@ -53,6 +58,19 @@ func walkRefs(r reader, from RefKey, heads *[Priorities]Seq, visit func(it itera
 			return errors.Join(err, it.Close())
 		}
 	}
+}
+
+// headsOf returns the head marks of a backlog; one that has no account has none.
+func headsOf(r reader, s Shard, id BacklogID) (heads [Priorities]Seq, err error) {
+	key := appendIDKey(nil, s, kindBacklog, uint64(id))
+	err = each(r, key, append(key[:len(key):len(key)], 0), func(key, value []byte) error {
+		b, err := decodeBacklog(key, value)
+		for p := range b.Lanes {
+			heads[p] = b.Lanes[p].Head
+		}
+		return err
+	})
+	return heads, err
 }
 
 func scanRefs(r reader, q RefScan) (refs []Ref, more bool, err error) {

@@ -38,23 +38,29 @@ func (b *Batch) PutSharedRef(k RefKey, owner Seq, octets uint64) {
 // DropSharedRef takes a shared message out of one of its places. The attempts record goes too where hasAttempts says that there may
 // be one. Last says that there is no other place: then the message goes as well, with its blob.
 func (b *Batch) DropSharedRef(k RefKey, owner Seq, blob Blob, hasAttempts, last bool) {
-	mustPriority(k)
-	b.record(opSingleDelete, appendPlaceKey(b.key[:0], kindRef, k))
-	if hasAttempts {
-		b.record(opDelete, appendPlaceKey(b.key[:0], kindAttempts, k))
+	b.DropRef(k, Blob{}, hasAttempts)
+	if last {
+		b.DropShared(k.Shard, owner, blob)
+		return
 	}
-	b.giveBack(appendIDKey(b.key[:0], k.Shard, kindMessage, uint64(owner)), last)
+	b.GiveBack(k.Shard, owner, blob, 1)
+}
+
+// GiveBack takes so many places off the count of a shared message, which are dropped in the same batch with LeaveRef and what belongs
+// to it.
+func (b *Batch) GiveBack(s Shard, owner Seq, blob Blob, places uint32) {
+	b.record(opMerge, appendIDKey(b.key[:0], s, kindMessage, uint64(owner)), appendRefcount(b.value[:0], refcountOperand, places))
 	for n := range blob.Chunks {
-		b.giveBack(appendSharedChunkKey(b.key[:0], k.Shard, owner, n), last)
+		b.record(opMerge, appendSharedChunkKey(b.key[:0], s, owner, n), appendRefcount(b.value[:0], refcountOperand, places))
 	}
 }
 
-func (b *Batch) giveBack(key []byte, last bool) {
-	if last {
-		b.record(opDelete, key)
-		return
+// DropShared drops a shared message, the last places of which are dropped in the same batch.
+func (b *Batch) DropShared(s Shard, owner Seq, blob Blob) {
+	b.record(opDelete, appendIDKey(b.key[:0], s, kindMessage, uint64(owner)))
+	for n := range blob.Chunks {
+		b.record(opDelete, appendSharedChunkKey(b.key[:0], s, owner, n))
 	}
-	b.record(opMerge, key, appendRefcount(b.value[:0], refcountOperand, 1))
 }
 
 // Spent is what is left of a shared message without places, or of a part of one.

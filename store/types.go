@@ -74,8 +74,8 @@ type Destination struct {
 	Properties string
 }
 
-// Backlog is the persisted account of one backlog. Count and Bytes must equal a scan,
-// Head is no greater than the least Seq stored, Seen is its owner's (up to which messages may have been shown).
+// Backlog is the persisted account of one backlog. Count and Bytes must equal a scan, Head is no greater than the least Seq of a message,
+// and what lies below it is none (see Batch.LeaveRef), Seen is its owner's (up to which messages may have been shown).
 type Backlog struct {
 	Shard       Shard
 	ID          BacklogID
@@ -121,7 +121,7 @@ type RefScan struct {
 	// After is the number of the last batch that the page must show, see Submit.
 	After uint64
 	From  RefKey
-	// Heads, per priority, below which nothing is stored: the scan does not look there.
+	// Heads, per priority: the scan does not look below them, nor below the head marks of the backlog.
 	Heads [Priorities]Seq
 	// MaxCount and MaxBytes bound the page; it has at least one message if there is one.
 	MaxCount, MaxBytes int

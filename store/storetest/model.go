@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"cmp"
 	"fmt"
 	"hash/crc32"
 	"maps"
@@ -115,9 +116,12 @@ func (m *Model) Step(rng *rand.Rand, b *store.Batch) {
 			m.putShared(rng, b, changes)
 		}
 	}
-	for k := range changes {
+	for _, k := range slices.SortedFunc(maps.Keys(changes), compareBacklogs) {
 		m.raiseHeads(k)
 		b.PutBacklog(m.backlogs[k])
+		if p := uint8(rng.IntN(store.Priorities)); rng.IntN(4) == 0 {
+			b.DropLeft(store.RefKey{Shard: k.shard, Backlog: k.id, Priority: p}, m.backlogs[k].Lanes[p].Head)
+		}
 	}
 	for s := range schedules {
 		b.PutSchedule(m.schedules[s])
@@ -143,7 +147,7 @@ func (m *Model) makeBacklog(rng *rand.Rand, b *store.Batch) {
 }
 
 func (m *Model) dropBacklog(rng *rand.Rand, b *store.Batch, changes map[backlogKey]bool) {
-	k, ok := pick(rng, m.backlogs, func(a, b backlogKey) int { return int(int64(a.id) - int64(b.id)) })
+	k, ok := pick(rng, m.backlogs, compareBacklogs)
 	if !ok {
 		return
 	}
@@ -161,7 +165,7 @@ func (m *Model) dropBacklog(rng *rand.Rand, b *store.Batch, changes map[backlogK
 }
 
 func (m *Model) putRef(rng *rand.Rand, b *store.Batch, changes map[backlogKey]bool) {
-	k, ok := pick(rng, m.backlogs, func(a, b backlogKey) int { return int(int64(a.id) - int64(b.id)) })
+	k, ok := pick(rng, m.backlogs, compareBacklogs)
 	if !ok {
 		return
 	}
@@ -235,7 +239,7 @@ func (m *Model) takeDue(rng *rand.Rand, b *store.Batch, changes map[backlogKey]b
 	msg := m.due[k]
 	delete(m.due, k)
 	m.countDue(k.Shard, -1, msg, schedules)
-	to, ok := pick(rng, m.backlogs, func(a, b backlogKey) int { return int(int64(a.id) - int64(b.id)) })
+	to, ok := pick(rng, m.backlogs, compareBacklogs)
 	if !ok || to.shard != k.Shard {
 		b.DropDue(k, msg.blob, false)
 		return
@@ -290,6 +294,8 @@ func random(rng *rand.Rand, size int) string {
 	}
 	return string(octets)
 }
+
+func compareBacklogs(a, b backlogKey) int { return cmp.Compare(a.id, b.id) }
 
 func compareRefs(a, b store.RefKey) int {
 	for _, d := range []int64{int64(a.Shard) - int64(b.Shard), int64(a.Backlog) - int64(b.Backlog), int64(b.Priority) - int64(a.Priority), int64(a.Seq) - int64(b.Seq)} {

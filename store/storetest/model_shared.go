@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"cmp"
 	"math/rand/v2"
 	"slices"
 
@@ -10,7 +9,7 @@ import (
 
 // putShared stores one message in several backlogs of a shard.
 func (m *Model) putShared(rng *rand.Rand, b *store.Batch, changes map[backlogKey]bool) {
-	first, ok := pick(rng, m.backlogs, func(a, b backlogKey) int { return int(int64(a.id) - int64(b.id)) })
+	first, ok := pick(rng, m.backlogs, compareBacklogs)
 	if !ok {
 		return
 	}
@@ -36,23 +35,42 @@ func (m *Model) sameShard(as backlogKey) (keys []backlogKey) {
 			keys = append(keys, k)
 		}
 	}
-	slices.SortFunc(keys, func(a, b backlogKey) int { return cmp.Compare(a.id, b.id) })
+	slices.SortFunc(keys, compareBacklogs)
 	return keys
 }
 
-// drop takes a message out of its place in the store. Who knows that it is the last place may say so or not.
+// drop takes a message out of its place in the store: by itself, or by the head mark, which every step moves. Who knows that it is the
+// last place of a message may say so or not.
 func (m *Model) drop(rng *rand.Rand, b *store.Batch, ref store.RefKey) {
 	msg := m.refs[ref]
 	hasAttempts := msg.attempts != (store.Attempts{})
+	if rng.IntN(2) == 0 || !m.isFirst(ref) {
+		b.DropPlace(ref)
+	}
 	if msg.owner == 0 {
-		b.DropRef(ref, msg.blob, hasAttempts)
+		b.LeaveRef(ref, msg.blob, hasAttempts)
 		return
 	}
+	b.LeaveRef(ref, store.Blob{}, hasAttempts)
 	places := 0
 	for k, other := range m.refs {
 		if k.Shard == ref.Shard && other.owner == msg.owner {
 			places++
 		}
 	}
-	b.DropSharedRef(ref, msg.owner, msg.blob, hasAttempts, places == 1 && rng.IntN(2) == 0)
+	if places == 1 && rng.IntN(2) == 0 {
+		b.DropShared(ref.Shard, msg.owner, msg.blob)
+		return
+	}
+	b.GiveBack(ref.Shard, msg.owner, msg.blob, 1)
+}
+
+// isFirst tells whether nothing of its priority is before ref.
+func (m *Model) isFirst(ref store.RefKey) bool {
+	for k := range m.refs {
+		if k.Shard == ref.Shard && k.Backlog == ref.Backlog && k.Priority == ref.Priority && k.Seq < ref.Seq {
+			return false
+		}
+	}
+	return true
 }

@@ -55,6 +55,7 @@ func Run(t *testing.T, make func(t *testing.T) Opener) {
 		{"what waits comes by time, then by number, none after Until", testDue},
 		{"a body above ChunkBytes is kept in chunks and moves without being copied", testBlob},
 		{"a shared message is stored once and read in each of its places", testShared},
+		{"what is left below a head mark is no message", testLeft},
 		{"what is left of shared messages is found and dropped", testSpent},
 		{"ids that destinations were sent come back in order, and go when they are old", testDuplicates},
 		{"a dropped backlog is gone with all that it had", testDropBacklog},
