@@ -17,8 +17,9 @@ import (
 // unsynced is what part of the data that was not synced a crash may leave, in percent.
 var unsynced = []int{0, 30, 70, 100}
 
-// small makes tables, compactions and batches that are memtables of their own out of little data.
-var small = store.Options{MemTableBytes: 64 << 10, CacheBytes: 64 << 10}
+// small makes tables, compactions and batches that are memtables of their own out of little data. What was read is kept: to read a
+// large block again at each look costs minutes with the race detector.
+var small = store.Options{MemTableBytes: 64 << 10, CacheBytes: 16 << 20}
 
 // history is a model with all of its earlier states: states[n] is after n steps.
 type history struct {
