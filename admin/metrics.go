@@ -53,6 +53,7 @@ func newCollector(s *Server) *collector {
 	c.describe("ready", "1 when the process may be sent work, as /readyz tells.")
 	c.describe("alarm", "1 while senders wait, by what they wait for.", "kind")
 	c.describe("connections", "Open connections, by transport and STOMP version.", "transport", "version")
+	c.describe("certificate_expiry_seconds", "When the certificate of a listener expires, in seconds since 1970.", "listener")
 	c.describe("connection_panics_total", "Connections that ended by a fault of the program; always 0.")
 	c.describe("disk_free_bytes", "Octets free for the store; absent when it cannot be told.")
 	c.describe("metrics_destinations_hidden", "Destinations without metrics of their own, as there are more than admin.metrics-destinations.")
@@ -124,6 +125,9 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	}
 	for link, n := range traffic.Open {
 		put("connections", gauge, float64(n), clean(link.Transport), clean(link.Version))
+	}
+	for listener, at := range traffic.CertificateExpiry {
+		put("certificate_expiry_seconds", gauge, float64(at), clean(listener))
 	}
 	put("connection_panics_total", counter, float64(traffic.Panics))
 

@@ -30,7 +30,7 @@ func full() (*fake, Options) {
 	o.Traffic = func() Traffic {
 		return Traffic{
 			Open: map[Link]int{{"tcp", "1.2"}: 1}, Opened: one, Closed: one, Rejected: one, FramesReceived: one, FramesSent: one,
-			BytesReceived: one, BytesSent: one, ProtocolErrors: one, Logins: one, Denied: one,
+			BytesReceived: one, BytesSent: one, ProtocolErrors: one, Logins: one, Denied: one, CertificateReloads: one, CertificateExpiry: map[string]int64{"127.0.0.1:1": 1},
 		}
 	}
 	return f, o

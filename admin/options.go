@@ -104,6 +104,10 @@ type Traffic struct {
 	ProtocolErrors, Logins, Denied map[string]uint64
 	// Panics counts connections that ended by a fault of the program.
 	Panics uint64
+	// CertificateExpiry is when the certificates of listeners expire, in seconds since 1970, by the listener's address.
+	CertificateExpiry map[string]int64
+	// CertificateReloads counts by result: "ok" or "failed".
+	CertificateReloads map[string]uint64
 }
 
 // Link is a kind of connection.

@@ -9,6 +9,8 @@ type Reloaded struct {
 	// Permissions is how many entries the list of permissions has, Users how many users there are.
 	Permissions int `json:"permissions"`
 	Users       int `json:"users"`
+	// Certificates is how many listeners read theirs again.
+	Certificates int `json:"certificates"`
 	// Restart are the names of other settings that changed, and that count after a restart only.
 	Restart []string `json:"restart"`
 }

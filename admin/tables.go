@@ -126,6 +126,7 @@ func trafficMetrics() []counts {
 		{"received_bytes_total", "Octets from clients.", "transport", func(t *Traffic) map[string]uint64 { return t.BytesReceived }},
 		{"sent_bytes_total", "Octets to clients.", "transport", func(t *Traffic) map[string]uint64 { return t.BytesSent }},
 		{"protocol_errors_total", "ERROR frames to clients.", "kind", func(t *Traffic) map[string]uint64 { return t.ProtocolErrors }},
+		{"certificate_reloads_total", "Times that certificates were read again, by what came of it.", "result", func(t *Traffic) map[string]uint64 { return t.CertificateReloads }},
 		{"auth_attempts_total", "Logins.", "result", func(t *Traffic) map[string]uint64 { return t.Logins }},
 		{"auth_refusals_total", "What users asked for and may not do.", "action", func(t *Traffic) map[string]uint64 { return t.Denied }},
 	}

@@ -48,6 +48,7 @@ var clocks = map[string]string{
 	"cmd/footfall/internal/cli/schedule_next.go": "what is due next is due after now",
 	"cmd/footfall/internal/cli/dlq_change.go":    "a rate is kept by the time that a page took",
 	"cmd/footfall/internal/node/auth.go":         "the rate of failed logins",
+	"cmd/footfall/internal/node/certificates.go": "the files of certificates are looked at now and then",
 	"cmd/footfall/internal/node/node.go":         "how long a start took, how long an end may take",
 }
 

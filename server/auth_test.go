@@ -224,14 +224,6 @@ type from struct {
 
 func (f from) RemoteAddr() net.Addr { return f.at }
 
-// proxied is a connection that a proxy made for somebody else.
-type proxied struct {
-	net.Conn
-	raw net.Conn
-}
-
-func (p proxied) Raw() net.Conn { return p.raw }
-
 func TestWhoIsOnThisMachine(t *testing.T) {
 	tcp := func(text string) net.Conn {
 		at, err := net.ResolveTCPAddr("tcp", text)
@@ -254,10 +246,10 @@ func TestWhoIsOnThisMachine(t *testing.T) {
 		"something else":                {from{at: pipeAddr{}}, false},
 		"TLS":                           {tls.Server(here, nil), true},
 		"TLS from away":                 {tls.Server(away, nil), false},
-		"a proxy here for one away":     {proxied{away, here}, false},
-		"a proxy away that says it is":  {proxied{here, away}, false},
-		"a proxy here for one here":     {proxied{here, here}, true},
-		"TLS over a proxy that says so": {tls.Server(proxied{here, away}, nil), false},
+		"a proxy here for one away":     {&proxied{Conn: here, client: away.RemoteAddr()}, false},
+		"a proxy away that says it is":  {&proxied{Conn: away, client: here.RemoteAddr()}, false},
+		"a proxy here for one here":     {&proxied{Conn: here, client: here.RemoteAddr()}, true},
+		"TLS over a proxy that says so": {tls.Server(&proxied{Conn: away, client: here.RemoteAddr()}, nil), false},
 	} {
 		if got := isLocal(row.conn); got != row.local {
 			t.Errorf("%s: %v", name, got)

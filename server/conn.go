@@ -78,9 +78,7 @@ func newConn(s *Server, nc net.Conn, l *listener) *conn {
 	close(c.writerDone)
 	c.in = frames.NewReader((*input)(c), s.shared.options.Limits)
 	c.session = session{shared: &s.shared, clock: time.Now, version: frames.V12}
-	if a := nc.RemoteAddr(); a != nil {
-		c.session.remote = a.String()
-	}
+	c.session.remote = remoteOf(nc)
 	return c
 }
 

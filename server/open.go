@@ -15,8 +15,7 @@ func (c *conn) layered() bool { return c.nc != c.raw }
 
 // open puts the layers of the transport on the socket, all within the connect timeout. It is false when that does not come about.
 func (c *conn) open() bool {
-	t := c.transport
-	if t.TLS == nil && t.WebSocket == nil {
+	if t := c.transport; t.TLS == nil && t.WebSocket == nil && !t.isProxy(c.raw.RemoteAddr()) {
 		return true
 	}
 	deadline := c.accepted.Add(c.srv.shared.options.ConnectTimeout)
@@ -37,11 +36,26 @@ func (c *conn) open() bool {
 // layer puts one layer after the other on.
 func (c *conn) layer() error {
 	t := c.transport
+	if t.isProxy(c.raw.RemoteAddr()) {
+		nc, err := readProxyHeader(c.nc)
+		if err != nil {
+			return err
+		}
+		c.nc = nc
+		c.session.remote = remoteOf(nc)
+	}
 	if t.TLS != nil {
 		secured := tls.Server(c.nc, t.TLS())
 		c.nc = secured
 		if err := secured.Handshake(); err != nil {
 			return fmt.Errorf("TLS: %w", err)
+		}
+		if chains := secured.ConnectionState().VerifiedChains; len(chains) > 0 {
+			name, err := t.CertificateUser.name(chains[0][0])
+			if err != nil {
+				return err
+			}
+			c.session.certificate = name
 		}
 	}
 	if t.WebSocket != nil {

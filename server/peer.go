@@ -30,3 +30,15 @@ func isLoopback(a net.Addr) bool {
 	}
 	return false
 }
+
+// remoteOf is the address of a peer as it is shown.
+func remoteOf(nc net.Conn) string {
+	switch a := nc.RemoteAddr().(type) {
+	case nil:
+		return ""
+	case *net.UnixAddr:
+		return "unix:" + nc.LocalAddr().String() // the other end has no name
+	default:
+		return a.String()
+	}
+}

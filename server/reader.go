@@ -59,7 +59,7 @@ func (c *conn) greet() bool {
 func (c *conn) login(f *frames.Frame) (greeting, error) {
 	ctx, cancel := context.WithDeadline(c.srv.life, c.accepted.Add(c.srv.shared.options.ConnectTimeout))
 	defer cancel()
-	c.session.local = isLocal(c.raw)
+	c.session.local = isLocal(c.nc)
 	g, err := c.session.connect(ctx, f, c.transport)
 	if err != nil {
 		return g, err

@@ -1,17 +1,10 @@
 package server
 
 import (
-	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
-	"math/big"
 	"net"
 	"runtime"
 	"strings"
@@ -250,64 +243,6 @@ func quickly(addr string, i int) error {
 	}
 	_, err = io.ReadAll(nc)
 	return err
-}
-
-func TestTLSIsATransportAsAnyOther(t *testing.T) {
-	r := newReal(t, Options{})
-	cert := selfSigned(t)
-	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{cert}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	served := make(chan error, 1)
-	go func() { served <- r.ServeTransport(l, Transport{Name: "tls"}) }()
-	pool := x509.NewCertPool()
-	pool.AddCert(cert.Leaf)
-	nc, err := tls.Dial("tcp", l.Addr().String(), &tls.Config{RootCAs: pool, ServerName: "broker"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := greetedClient(t, nc, frames.V12)
-	body := strings.Repeat("x", 200_000)
-	c.send("SUBSCRIBE\nid:1\ndestination:/topic/a\n\n\x00SEND\ndestination:/topic/a\n\n" + body + "\x00")
-	if m := c.want(frames.Message, "subscription", "1"); !bytes.Equal(m.Body, []byte(body)) {
-		t.Errorf("%d octets came back", len(m.Body))
-	}
-	c.send("SEND\ndestination:/nowhere\n\n\x00")
-	if f := c.next(); f.Command != frames.Failure {
-		t.Errorf("%v came", f.Command)
-	}
-	if f, err := c.read(); !errors.Is(err, io.EOF) {
-		t.Errorf("after the ERROR came %v, %v", f, err)
-	}
-	if open := r.Stats().Transports["tls"].Open["1.2"]; open != 1 {
-		t.Errorf("%d connections are open on tls", open)
-	}
-	_ = r.Close()
-	if err := <-served; !errors.Is(err, ErrServerClosed) {
-		t.Errorf("Serve: %v", err)
-	}
-}
-
-func selfSigned(t *testing.T) tls.Certificate {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), DNSNames: []string{"broker"}, NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	leaf, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}
 }
 
 func TestOneTCPConnectionTooManyIsToldSo(t *testing.T) {

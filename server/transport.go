@@ -2,6 +2,7 @@ package server
 
 import (
 	"crypto/tls"
+	"net/netip"
 	"time"
 )
 
@@ -36,8 +37,16 @@ type Transport struct {
 	MinSilence time.Duration
 	// RestrictClientIDs refuses CONNECT with the client-id of a connection that is open.
 	RestrictClientIDs bool
+	// MaxConnections bounds the connections that are open on the listener at a time: 0 for as many as
+	// Options.MaxConnections allows.
+	MaxConnections int
+	// Proxies are the networks of proxies. Connections from there must begin with a PROXY header of version 1 or 2, which
+	// tells the address of the client; from others it is not taken.
+	Proxies []netip.Prefix
 	// TLS gives the configuration of a new connection, so that certificates can change: nil for no TLS.
 	TLS func() *tls.Config
+	// CertificateUser is what of a client's certificate is the name of the user: UserCommonName.
+	CertificateUser CertificateUser
 	// WebSocket says that STOMP is spoken in the messages of a WebSocket: nil for octets on the socket.
 	WebSocket *WebSocket
 }
@@ -45,6 +54,7 @@ type Transport struct {
 func (t Transport) withDefaults() Transport {
 	def(&t.Name, "tcp")
 	def(&t.Identity, IdentityAuto)
+	def(&t.CertificateUser, UserCommonName)
 	if t.WebSocket != nil {
 		def(&t.MinSilence, webSocketSilence)
 		w := t.WebSocket.withDefaults()

@@ -57,11 +57,18 @@ func (r *reloader) reload(ctx context.Context) (admin.Reloaded, error) {
 	if err != nil {
 		return admin.Reloaded{}, err
 	}
+	certificates, err := r.node.ReadCertificates()
+	if err != nil {
+		return admin.Reloaded{}, err
+	}
 	if err := r.node.SetDestinations(ctx, &o); err != nil {
 		return admin.Reloaded{}, err
 	}
 	r.node.SetPeople(people)
-	done := admin.Reloaded{Destinations: len(o.Destinations), Permissions: len(o.Permissions), Users: people.Users(), Restart: []string{}}
+	done := admin.Reloaded{
+		Destinations: len(o.Destinations), Permissions: len(o.Permissions), Users: people.Users(),
+		Certificates: certificates.Use(), Restart: []string{},
+	}
 	for _, v := range values {
 		if !isReloadable(v.Name) && v.Text() != r.start[v.Name] {
 			done.Restart = append(done.Restart, v.Name)
@@ -97,7 +104,7 @@ func (r *reloader) listen(ctx context.Context, signals <-chan os.Signal, log *sl
 			log.Error("settings not reloaded: all is as before", "error", err)
 			continue
 		}
-		log.Info("settings reloaded", "destinations", done.Destinations, "users", done.Users, "permissions", done.Permissions, "need-restart", done.Restart)
+		log.Info("settings reloaded", "destinations", done.Destinations, "users", done.Users, "permissions", done.Permissions, "certificates", done.Certificates, "need-restart", done.Restart)
 	}
 }
 
@@ -121,6 +128,9 @@ func newReload(w *world) *cobra.Command {
 			return printJSON(w.stdout, done)
 		}
 		text := fmt.Sprintf("reloaded: %d entries of destinations, %d of permissions and %d users count now\n", done.Destinations, done.Permissions, done.Users)
+		if done.Certificates > 0 {
+			text += fmt.Sprintf("certificates read again: %d\n", done.Certificates)
+		}
 		if len(done.Restart) > 0 {
 			text += "changed, and in need of a restart: " + escaped(strings.Join(done.Restart, ", ")) + "\n"
 		}

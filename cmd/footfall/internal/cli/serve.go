@@ -115,11 +115,8 @@ func logger(out io.Writer, level, format string) (*slog.Logger, error) {
 func banner(out io.Writer, n *node.Node, o *node.Options, b build) {
 	var text strings.Builder
 	fmt.Fprintf(&text, "\nFootfall %s\n\n", b.Version)
-	for _, at := range n.Stomp() {
-		fmt.Fprintf(&text, "  STOMP   %s\n", at)
-	}
-	for _, at := range n.WebSockets() {
-		fmt.Fprintf(&text, "  ws      ws://%s\n", at)
+	for _, l := range n.Listening() {
+		fmt.Fprintf(&text, "  %-7s %s\n", places[l.Kind].title, escaped(places[l.Kind].scheme+l.Addr.String()))
 	}
 	if at := n.Admin(); at != nil {
 		fmt.Fprintf(&text, "  admin   http://%s\n", at)
@@ -136,6 +133,11 @@ func banner(out io.Writer, n *node.Node, o *node.Options, b build) {
 	}
 	text.WriteByte('\n')
 	_, _ = io.WriteString(out, text.String()) // a broker runs without its banner
+}
+
+// places are how listeners are shown, by kind.
+var places = map[string]struct{ title, scheme string }{
+	"tcp": {"STOMP", ""}, "tls": {"TLS", ""}, "ws": {"WS", "ws://"}, "wss": {"WSS", "wss://"}, "unix": {"Unix", ""},
 }
 
 // programName is how the user called this program.
@@ -172,7 +174,7 @@ func announce(log *slog.Logger, n *node.Node, o *node.Options, b build) {
 		adminAt = at.String()
 	}
 	r := n.Recovered()
-	log.Info("started", "version", b.Version, "stomp", texts(n.Stomp()), "websocket", texts(n.WebSockets()), "admin", adminAt, "data", absolute(o.Store.Dir),
+	log.Info("started", "version", b.Version, "stomp", texts(n.Stomp()), "listeners", others(n), "admin", adminAt, "data", absolute(o.Store.Dir),
 		"destinations", r.Destinations, "messages", r.Messages, "scheduled", r.Scheduled, "took", n.Took())
 }
 
@@ -184,11 +186,24 @@ func texts(list []net.Addr) []string {
 	return all
 }
 
+// others are the listeners beside those for plain TCP.
+func others(n *node.Node) []string {
+	list := []string{}
+	for _, l := range n.Listening() {
+		if l.Kind != "tcp" {
+			list = append(list, l.Kind+" "+l.Addr.String())
+		}
+	}
+	return list
+}
+
 // warn tells what others can reach.
 func warn(log *slog.Logger, n *node.Node) {
 	var list []net.Addr
 	if n.IsOpen() {
-		list = append(n.Stomp(), n.WebSockets()...)
+		for _, l := range n.Listening() {
+			list = append(list, l.Addr)
+		}
 	}
 	if at := n.Admin(); at != nil {
 		list = append(list, at)

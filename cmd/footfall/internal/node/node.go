@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -26,8 +27,14 @@ type Node struct {
 	admin  *admin.Server // nil for none
 
 	listeners []listener
+	log       *slog.Logger
+	closing   chan struct{} // closed by Close
+
+	certificateReloads, certificateFailures atomic.Uint64
+
 	adminAt   net.Listener
 	serving   sync.WaitGroup
+	closed    sync.Once
 	draining  atomic.Bool
 	failed    chan error // of size 1: the first failure
 	recovered Recovered
@@ -46,7 +53,7 @@ func Start(o Options, p Program) (n *Node, err error) {
 	started := time.Now()
 	tune(&o, p.Getenv, containerMemory())
 	warnOfFiles(p.Log, o.Server.MaxConnections)
-	n = &Node{opt: o, failed: make(chan error, 1)}
+	n = &Node{opt: o, log: p.Log, failed: make(chan error, 1), closing: make(chan struct{})}
 	defer func() {
 		if err != nil {
 			ctx, cancel := context.WithTimeout(context.Background(), o.ShutdownTimeout)
@@ -83,6 +90,8 @@ func Start(o Options, p Program) (n *Node, err error) {
 	for _, l := range n.listeners {
 		n.serve(l.transport.Name, l, func(at net.Listener) error { return n.server.ServeTransport(at, l.transport) }, server.ErrServerClosed)
 	}
+	n.warnOfCertificates(started)
+	n.serving.Go(n.watchCertificates)
 	n.took = time.Since(started)
 	return n, nil
 }
@@ -193,6 +202,7 @@ func (n *Node) unready() []string {
 // deadline of ctx; those that take longer are cut. What has a RECEIPT is on disk either way.
 func (n *Node) Close(ctx context.Context) error {
 	n.draining.Store(true)
+	n.closed.Do(func() { close(n.closing) })
 	var errs []error
 	if n.server != nil {
 		errs = append(errs, n.closeSessions(ctx))

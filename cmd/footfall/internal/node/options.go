@@ -19,6 +19,8 @@ type Options struct {
 	Stomp []string
 	// WebSocket are the settings of listeners for WebSockets.
 	WebSocket WebSocket
+	// Listeners are those of the list.
+	Listeners []config.Item[Listener]
 	// Identity is as whom the broker introduces itself, of server.Identity.
 	Identity string
 	// ClientIDs says whether several connections may have one client-id: unrestricted or restricted.

@@ -11,7 +11,7 @@ import (
 func Settings(o *Options) []config.Setting {
 	var list []config.Setting
 	for _, section := range [][]config.Setting{
-		listeners(o), users(o), storage(o), delivery(o), scheduling(o), destinations(o), limits(o), process(o),
+		listeners(o), {listenerList(o)}, users(o), storage(o), delivery(o), scheduling(o), destinations(o), limits(o), process(o),
 	} {
 		list = append(list, section...)
 	}

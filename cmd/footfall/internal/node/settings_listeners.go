@@ -26,7 +26,7 @@ func listeners(o *Options) []config.Setting {
 			"Addresses that STOMP clients connect to over TCP. An empty host is every interface.", address).OnFlag("stomp"),
 		config.Choice(&o.Identity, "stomp.identity", "auto",
 			"As whom the broker introduces itself. `auto` is `footfall`, but `apollo` to stompjms, which offers its JMS features to names it knows.",
-			"auto", "footfall", "apollo", "activemq", "rabbitmq"),
+			identities()...),
 		config.Choice(&o.ClientIDs, "stomp.client-ids", "unrestricted",
 			"Whether several connections may have the same `client-id` at a time. JMS over STOMP has a connection for each session, all with one.",
 			"unrestricted", "restricted"),

@@ -32,7 +32,7 @@ func defaults(t *testing.T) node.Options {
 }
 
 func TestSettingsAreWellFormed(t *testing.T) {
-	name := regexp.MustCompile(`^(destinations|permissions|[a-z]+\.[a-z]+(-[a-z]+)*)$`)
+	name := regexp.MustCompile(`^(destinations|listeners|permissions|[a-z]+\.[a-z]+(-[a-z]+)*)$`)
 	var o node.Options
 	seen := map[string]bool{}
 	flags := map[string]bool{}

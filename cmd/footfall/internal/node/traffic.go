@@ -11,6 +11,13 @@ func (n *Node) traffic() admin.Traffic {
 		Closed: s.Closed, Rejected: s.Rejected, FramesReceived: s.FramesReceived, FramesSent: s.FramesSent,
 		ProtocolErrors: s.ProtocolErrors, Logins: s.Logins, Denied: s.Denied, Panics: s.Panics,
 	}
+	t.CertificateReloads = map[string]uint64{"ok": n.certificateReloads.Load(), "failed": n.certificateFailures.Load()}
+	t.CertificateExpiry = map[string]int64{}
+	for _, l := range n.listeners {
+		if l.certs != nil {
+			t.CertificateExpiry[l.Addr().String()] = l.certs.Expires().Unix()
+		}
+	}
 	for name, transport := range s.Transports {
 		t.Opened[name], t.BytesReceived[name], t.BytesSent[name] = transport.Opened, transport.OctetsIn, transport.OctetsOut
 		for version, open := range transport.Open {
