@@ -122,7 +122,7 @@ func (h *history) rewind(s *store.Store) error {
 }
 
 func TestEveryAppliedBatchSurvivesACrashAtAnySync(t *testing.T) {
-	histories, steps := 1, 8
+	histories, steps := 1, 5
 	if long() {
 		histories, steps = 3, 40
 	}
@@ -169,7 +169,7 @@ func TestEveryAppliedBatchSurvivesACrashAtAnySync(t *testing.T) {
 }
 
 func TestALargeTransactionIsAtomicInACrash(t *testing.T) {
-	const bodies, size = 20, 1 << 20
+	const bodies, size = 6, 1 << 20
 	d := storetest.NewDisk(t)
 	s, err := d.Open()
 	if err != nil {
