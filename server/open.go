@@ -23,13 +23,13 @@ func (c *conn) open() bool {
 		c.because(endShutdown, nil)
 		return false
 	}
-	base := &steady{Conn: c.raw, timeout: c.srv.shared.options.WriteTimeout, until: deadline}
+	base := &steady{Conn: c.raw, steadily: steadily{nc: c.raw, timeout: c.srv.shared.options.WriteTimeout}, opening: deadline}
 	c.nc = base
 	if err := c.layer(); err != nil {
 		c.notOpened(err)
 		return false
 	}
-	base.until = time.Time{}
+	base.opening = time.Time{}
 	return true
 }
 

@@ -11,15 +11,22 @@ import (
 // last got on.
 const writeSteps = 5
 
-// writeSteadily writes p to a socket. A client that takes some octets in each timeout gets all the time it wants. Took
-// is told how many were taken, each time that some were.
-func writeSteadily(nc net.Conn, p []byte, timeout time.Duration, took func(n int)) (written int, err error) {
+// steadily writes to a socket. A client that takes some octets in each timeout gets all the time it wants.
+type steadily struct {
+	nc      net.Conn
+	timeout time.Duration
+	// until is the deadline that the socket has.
+	until time.Time
+}
+
+// write writes p. Took is told how many octets were taken, each time that some were.
+func (s *steadily) write(p []byte, took func(n int)) (written int, err error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
 	for idle := 0; ; idle++ {
-		_ = nc.SetWriteDeadline(time.Now().Add(timeout / writeSteps))
-		n, err := nc.Write(p[written:])
+		s.wait(s.timeout / writeSteps)
+		n, err := s.nc.Write(p[written:])
 		written += n
 		if n > 0 {
 			took(n)
@@ -35,13 +42,23 @@ func writeSteadily(nc net.Conn, p []byte, timeout time.Duration, took func(n int
 	}
 }
 
+// wait sets the deadline to so much from now, unless it was set a moment ago: to set it costs as much as rendering a
+// message, and need not be done for each.
+func (s *steadily) wait(step time.Duration) {
+	now := time.Now()
+	if left := s.until.Sub(now); left < step-step/8 {
+		s.until = now.Add(step)
+		_ = s.nc.SetWriteDeadline(s.until)
+	}
+}
+
 // steady is a socket below TLS or WebSocket. These cannot go on after a Write that was cut short, so it is
 // here that a client gets the time it wants, and deadlines of writes from above do not count.
 type steady struct {
 	net.Conn
-	timeout time.Duration
-	// until bounds the writes while the connection is being opened. It is zero from then on.
-	until time.Time
+	steadily
+	// opening bounds the writes while the connection is being opened. It is zero from then on.
+	opening time.Time
 }
 
 // SetWriteDeadline implements net.Conn.
@@ -60,9 +77,9 @@ func (s *steady) CloseWrite() error {
 
 // Write implements net.Conn.
 func (s *steady) Write(p []byte) (int, error) {
-	if !s.until.IsZero() {
-		_ = s.Conn.SetWriteDeadline(s.until)
+	if !s.opening.IsZero() {
+		_ = s.Conn.SetWriteDeadline(s.opening)
 		return s.Conn.Write(p)
 	}
-	return writeSteadily(s.Conn, p, s.timeout, func(int) {})
+	return s.write(p, func(int) {})
 }

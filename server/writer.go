@@ -22,6 +22,7 @@ type writer struct {
 	c       *conn
 	version frames.Version
 	lf      bool // after each NUL
+	socket  steadily
 
 	buf *block // nil for nothing
 
@@ -37,6 +38,7 @@ func (c *conn) startWriter() {
 	c.heedPings()
 	w := &writer{
 		c: c, version: c.greeting.version, lf: c.transport.WebSocket == nil,
+		socket: steadily{nc: c.nc, timeout: c.srv.shared.options.WriteTimeout},
 		// A little below the 0.6 of the interval that we promise to keep: timers come late.
 		every: c.greeting.beats.send / 2,
 	}
@@ -240,7 +242,7 @@ func (w *writer) write(p []byte) (written int, err error) {
 		w.took(written)
 		return written, err
 	}
-	return writeSteadily(w.c.nc, p, w.c.srv.shared.options.WriteTimeout, w.took)
+	return w.socket.write(p, w.took)
 }
 
 // took tells that so many octets were written.
