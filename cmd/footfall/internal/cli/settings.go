@@ -17,10 +17,11 @@ const (
 	envLogin        = config.EnvPrefix + "LOGIN"
 	envPasscode     = config.EnvPrefix + "PASSCODE"
 	envPasscodeFile = config.EnvPrefix + "PASSCODE_FILE"
+	envFromPasscode = config.EnvPrefix + "FROM_PASSCODE"
 )
 
 func otherVariables() []string {
-	return []string{envConfig, envServer, envAdmin, envLogin, envPasscode, envPasscodeFile}
+	return []string{envConfig, envServer, envAdmin, envLogin, envPasscode, envPasscodeFile, envFromPasscode}
 }
 
 // settingFlags gives cmd the flags of the settings that have one, and --config and --set,

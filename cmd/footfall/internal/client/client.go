@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,8 @@ import (
 type Options struct {
 	// Address is host:port.
 	Address string
+	// Host is the virtual host of CONNECT, as RabbitMQ and Apollo have them; empty is the host of Address.
+	Host string
 	// Login and Passcode are left out of CONNECT where Login is empty.
 	Login, Passcode string
 	// Timeout bounds the time to CONNECTED, and each wait for a RECEIPT: 10 s.
@@ -113,7 +116,7 @@ func (c *Client) login(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	headers := []Pair{{"accept-version", "1.2"}, {"host", host}, {"heart-beat", "0,0"}}
+	headers := []Pair{{"accept-version", "1.2"}, {"host", cmp.Or(o.Host, host)}, {"heart-beat", "0,0"}}
 	if o.Login != "" {
 		headers = append(headers, Pair{"login", o.Login}, Pair{"passcode", o.Passcode})
 	}
