@@ -7,7 +7,6 @@ import (
 	"syscall"
 	"time"
 
-	"footfall/broker"
 	"footfall/frames"
 )
 
@@ -78,11 +77,18 @@ func (s *Server) isClosing() bool {
 // welcome serves a connection in a goroutine of its own, if it is to be served.
 func (s *Server) welcome(nc net.Conn, l *listener) {
 	c := newConn(s, nc, l)
-	if reason, ok := s.add(c); !ok {
-		s.counters.rejected.add(reason)
-		s.shared.options.Log.Info("connection rejected", "remote", c.session.remote, "transport", l.transport.Name, "reason", reason)
-		c.turnAway(reason)
+	if r := s.add(c); r != nil {
+		s.rejected(c, r)
+		c.turnAway(r)
 		return
+	}
+	if !l.transport.isProxy(nc.RemoteAddr()) { // whose clients are counted when they are known
+		if r := s.enter(c, nc.RemoteAddr()); r != nil {
+			s.rejected(c, r)
+			c.turnAway(r)
+			s.remove(c)
+			return
+		}
 	}
 	l.counters.opened.Add(1)
 	go c.run()
@@ -90,10 +96,10 @@ func (s *Server) welcome(nc net.Conn, l *listener) {
 
 // turnAway closes a connection that is not served. It tells why if that cannot take time: the first octets to
 // a new TCP connection find room in the kernel.
-func (c *conn) turnAway(reason string) {
-	if _, ok := c.nc.(*net.TCPConn); ok && reason == "max_connections" {
-		e := refusal(broker.KindLimit, "more than %d connections (limits.connections)", c.srv.shared.options.MaxConnections)
-		_, _ = c.nc.Write(append(appendError(nil, frames.V12, e, false, ""), '\n'))
+func (c *conn) turnAway(r *rejection) {
+	_, tcp := c.raw.(*net.TCPConn)
+	if plain := c.transport.TLS == nil && c.transport.WebSocket == nil; tcp && plain && r.reason != rejectedShutdown {
+		_, _ = c.raw.Write(append(appendError(nil, frames.V12, r.err, false, ""), '\n'))
 	}
-	_ = c.nc.Close()
+	_ = c.raw.Close()
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"net"
+	"net/netip"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -41,6 +42,7 @@ const (
 type conn struct {
 	// Immutable.
 	srv       *Server
+	listener  *listener
 	raw       net.Conn // the socket: closed, and given deadlines, by anybody
 	transport *Transport
 	counters  *transportCounters
@@ -57,6 +59,11 @@ type conn struct {
 	received commandCounts
 	armed    bool // a read deadline is set
 
+	// What was counted of it, see admission.
+	from    netip.Addr
+	entered bool
+	user    string
+
 	writerDone chan struct{} // closed when there is no writer (any more)
 
 	mu       sync.Mutex
@@ -70,7 +77,7 @@ type conn struct {
 
 func newConn(s *Server, nc net.Conn, l *listener) *conn {
 	c := &conn{
-		srv: s, raw: nc, nc: nc, transport: &l.transport, counters: l.counters,
+		srv: s, listener: l, raw: nc, nc: nc, transport: &l.transport, counters: l.counters,
 		accepted:   time.Now(),
 		out:        newOutbox(&s.lots),
 		writerDone: make(chan struct{}),

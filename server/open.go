@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"footfall/broker"
 	"github.com/coder/websocket"
 )
 
@@ -43,6 +44,10 @@ func (c *conn) layer() error {
 		}
 		c.nc = nc
 		c.session.remote = remoteOf(nc)
+		if r := c.srv.enter(c, nc.RemoteAddr()); r != nil {
+			c.srv.rejected(c, r)
+			return r.err
+		}
 	}
 	if t.TLS != nil {
 		secured := tls.Server(c.nc, t.TLS())
@@ -84,6 +89,11 @@ func (c *conn) notOpened(err error) {
 		reason = endShutdown
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		reason = endConnect
+	}
+	var limit *broker.Error
+	if errors.As(err, &limit) && c.transport.TLS == nil && c.transport.WebSocket == nil {
+		c.refuse(endError, limit)
+		return
 	}
 	c.because(reason, err)
 	if errors.As(err, &refused) {

@@ -23,6 +23,11 @@ type Options struct {
 	Limits frames.Limits
 	// MaxConnections bounds the connections open at a time: 20 000. One more is told so and closed.
 	MaxConnections int
+	// MaxConnectionsPerAddress and MaxConnectionsPerUser bound those from one address, of IPv6 from one network of 64 bits, and
+	// those of one user: 0 or less for no bound.
+	MaxConnectionsPerAddress, MaxConnectionsPerUser int
+	// ConnectionRate bounds the connections that one address opens a second, ten times as many at once: 0 or less for no bound.
+	ConnectionRate int
 	// MaxSubscriptions bounds the live subscriptions of a connection: 10 000.
 	MaxSubscriptions int
 	// MaxParts bounds the parts of a composite destination: 32.

@@ -29,6 +29,11 @@ func (c *conn) greet() bool {
 	}
 	c.srv.counters.logins.add(loginOK)
 	c.greeting = g
+	if r := c.srv.login(c, g.identity.User); r != nil {
+		c.srv.rejected(c, r)
+		c.refuse(endError, r.err)
+		return false
+	}
 	if !c.srv.claim(c, g.clientID) {
 		c.refuse(endError, refusal(kindLogin, "client-id %s is that of another connection (stomp.client-ids)", quote(g.clientID)))
 		return false

@@ -50,6 +50,7 @@ type Server struct {
 	transports map[string]*transportCounters
 	conns      map[*conn]struct{}
 	clientIDs  map[string]*conn // of transports that restrict them
+	admission  admission
 	closing    bool
 	closed     chan struct{}   // closed by Shutdown and Close
 	life       context.Context // ends with closed
@@ -74,6 +75,7 @@ func New[L Link](b Broker[L], o Options) *Server {
 		transports: make(map[string]*transportCounters),
 		conns:      make(map[*conn]struct{}),
 		clientIDs:  make(map[string]*conn),
+		admission:  newAdmission(),
 		closed:     make(chan struct{}),
 		idle:       make(chan struct{}),
 	}
@@ -103,6 +105,7 @@ type listener struct {
 	net.Listener
 	transport Transport
 	counters  *transportCounters
+	open      int // connections, guarded by the server's mutex
 	once      sync.Once
 }
 
@@ -188,18 +191,22 @@ func (s *Server) beginClose() []*conn {
 	return conns
 }
 
-// add takes a connection in. It is false, with a reason, when the server is closing or full.
-func (s *Server) add(c *conn) (reason string, ok bool) {
+// add takes a connection in, unless the server is closing or full.
+func (s *Server) add(c *conn) *rejection {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	most, here := s.shared.options.MaxConnections, c.transport.MaxConnections
 	switch {
 	case s.closing:
-		return "shutdown", false
-	case len(s.conns) >= s.shared.options.MaxConnections:
-		return "max_connections", false
+		return &rejection{rejectedShutdown, asError(broker.ErrClosed)}
+	case len(s.conns) >= most:
+		return reject(rejectedConnections, "more than %d connections (limits.connections)", most)
+	case here > 0 && c.listener.open >= here:
+		return reject(rejectedListener, "more than %d connections to this listener (its max-connections)", here)
 	}
 	s.conns[c] = struct{}{}
-	return "", true
+	c.listener.open++
+	return nil
 }
 
 // claim takes the client-id of a connection for it alone, where its transport restricts them. It is false if another
@@ -222,6 +229,8 @@ func (s *Server) remove(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.conns, c)
+	c.listener.open--
+	s.left(c)
 	if id := c.greeting.clientID; s.clientIDs[id] == c {
 		delete(s.clientIDs, id)
 	}
