@@ -4,7 +4,7 @@
 // shut down and closed as an http.Server is; [Traffic], what a server of connections
 // counted; [Commits], the histograms of the store. Inside: health.go, whether the process lives and whether
 // it is ready; api.go, the JSON; scheduled.go and scheduled_change.go, what waits for its time, and its changes; metrics.go and the
-// tables that list every metric with its help.
+// tables that list every metric with its help; roles.go, who may ask for what.
 //
 // It keeps no state of its own: each answer is taken from the broker and the store as
 // it is asked for, with a limit to how long that may take. All that it serves is read-only but for the paths of scheduled ids, which take no

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"footfall/auth"
 	"footfall/broker"
 	"footfall/store"
 )
@@ -42,6 +43,8 @@ type Store interface {
 type Options struct {
 	Broker Broker
 	Store  Store
+	// Auth tells who somebody is and which role they have: auth.Open, by which everybody is an admin.
+	Auth auth.Authorizer
 	// Traffic tells what was counted on connections: nothing.
 	Traffic func() Traffic
 	// Commits are the histograms of the store's commits: none.
@@ -70,6 +73,9 @@ type Options struct {
 const MaxMetricsDestinations = 1000
 
 func (o Options) withDefaults() Options {
+	if o.Auth == nil {
+		o.Auth = auth.Open{}
+	}
 	if o.Traffic == nil {
 		o.Traffic = func() Traffic { return Traffic{} }
 	}

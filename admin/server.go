@@ -17,6 +17,7 @@ import (
 const (
 	patience       = 2 * time.Second
 	diskPatience   = 20 * time.Second // of answers that wait for the disk
+	loginPatience  = 10 * time.Second
 	headerTimeout  = 5 * time.Second
 	maxHeaderBytes = 16 << 10
 )
@@ -83,7 +84,7 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc(subscriptionPrefix, s.subscription)
 	mux.HandleFunc("POST /api/v1/reload", s.reload)
 	mux.HandleFunc("GET /{$}", s.index)
-	return s.secured(http.NewCrossOriginProtection().Handler(mux))
+	return s.secured(http.NewCrossOriginProtection().Handler(s.guarded(mux)))
 }
 
 // secured tells browsers to do nothing with an answer but show it to who asked, and

@@ -15,6 +15,9 @@ var ErrThrottled = errors.New("auth: too many failed logins")
 // ErrBusy is returned for a login that is not looked at, as too many others are being looked at.
 var ErrBusy = errors.New("auth: too many logins at a time")
 
+// ErrNoUser is in the error of Directory.Explain about somebody who is none.
+var ErrNoUser = errors.New("there is no user")
+
 // ErrDenied is returned for an action that an identity may not do.
 var ErrDenied = errors.New("auth: denied")
 

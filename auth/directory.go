@@ -305,7 +305,7 @@ func (d *Directory) Explain(user string, action Action, destination string) (Dec
 	}
 	m := s.users[user]
 	if m == nil && user != anonymous {
-		return Decision{}, fmt.Errorf("there is no user %q", user)
+		return Decision{}, fmt.Errorf("%w %q", ErrNoUser, user)
 	}
 	return s.identity(m).rights.decide(action, kind, name), nil
 }

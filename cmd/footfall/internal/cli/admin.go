@@ -27,6 +27,7 @@ type adminServer struct {
 	w        *world
 	address  *string
 	patience *time.Duration
+	login    func() (login, passcode string, err error)
 }
 
 // adminFlags gives cmd the flags that say which broker is meant.
@@ -35,6 +36,7 @@ func adminFlags(w *world, cmd *cobra.Command) *adminServer {
 		w:        w,
 		address:  cmd.Flags().String("admin", "", "admin address of the broker, host:port or URL (env "+envAdmin+"; default "+defaultAdmin+")"),
 		patience: cmd.Flags().Duration("timeout", 30*time.Second, "how long to wait for the broker's answer"),
+		login:    loginFlags(w, cmd),
 	}
 }
 
@@ -64,6 +66,13 @@ func (a *adminServer) ask(ctx context.Context, method, path string, query url.Va
 	}
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
+	}
+	login, passcode, err := a.login()
+	if err != nil {
+		return err
+	}
+	if login != "" {
+		r.SetBasicAuth(login, passcode)
 	}
 	// The path of an id is sent as it is, whatever it looks like, and to this address only: no proxy, no redirect.
 	client := http.Client{
@@ -112,6 +121,8 @@ func answer(base string, resp *http.Response, v any) error {
 	switch resp.StatusCode {
 	case http.StatusNotFound:
 		return &failure{exitNotFound, err}
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests:
+		return &failure{exitDenied, err}
 	case http.StatusServiceUnavailable:
 		return &failure{exitUnreachable, err}
 	case http.StatusBadRequest:

@@ -20,6 +20,7 @@ const (
 	exitFailure     = 1
 	exitUsage       = 2
 	exitNotFound    = 3
+	exitDenied      = 4 // a login is needed, or a role, or a permission
 	exitConflict    = 5 // somebody else uses it
 	exitUnreachable = 6 // or not in time
 	exitStore       = store.ExitCode

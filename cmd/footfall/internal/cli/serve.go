@@ -204,9 +204,9 @@ func warn(log *slog.Logger, n *node.Node) {
 		for _, l := range n.Listening() {
 			list = append(list, l.Addr)
 		}
-	}
-	if at := n.Admin(); at != nil {
-		list = append(list, at)
+		if at := n.Admin(); at != nil {
+			list = append(list, at)
+		}
 	}
 	for _, at := range list {
 		if a, err := netip.ParseAddrPort(at.String()); err == nil && !a.Addr().Unmap().IsLoopback() {

@@ -81,7 +81,7 @@ func Start(o Options, p Program) (n *Node, err error) {
 			return n, err
 		}
 		n.admin = admin.New(admin.Options{
-			Broker: n.broker, Store: n.store, Commits: commits, Traffic: n.traffic, Unready: n.unready, Reload: p.Reload,
+			Broker: n.broker, Store: n.store, Auth: n.auth, Commits: commits, Traffic: n.traffic, Unready: n.unready, Reload: p.Reload,
 			Version: p.Version, Revision: p.Revision, Started: started,
 			Hosts: o.AdminHosts, MetricsDestinations: o.MetricsDestinations, Log: p.Log,
 		})

@@ -61,7 +61,7 @@ func listeners(o *Options) []config.Setting {
 			"How long a client may at least be silent before it is taken for dead, whatever heart-beats were agreed on. Browsers let pages in the background do something once a minute."),
 
 		config.Text(&o.Admin, "admin.listen", "127.0.0.1:8161", "host:port, or none",
-			"Address of health, metrics, inspection and the schedule's management over HTTP. It has no login: keep it on an address that only operators reach.",
+			"Address of health, metrics, inspection and the schedule's management over HTTP. When there are users it asks for a login with a role, see [security](security.md).",
 			addressOrNone).OnFlag("admin"),
 		config.List(&o.AdminHosts, "admin.hosts", "", "host",
 			"Names that may stand in the Host header beside localhost and addresses, where the admin server listens on a loopback address.", nil),
