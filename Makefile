@@ -15,7 +15,7 @@ ROUNDS       ?= 5
 PACKAGES ?= ./...
 BENCH    ?= .
 
-.PHONY: run build clients test check format vet staticcheck layout tidy deadcode fuzz bench crash nightly cover clean help
+.PHONY: run build clients integration test check format vet staticcheck layout tidy deadcode fuzz bench crash nightly cover clean help
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -28,6 +28,10 @@ build: ## build ./bin/footfall as it is released: static, without paths of this 
 
 clients: ## install the clients of other languages that the tests use, below .build/clients
 	integration/clients/install
+
+integration: clients ## try the client libraries feature by feature, and print the table
+	$(GO) test -count 1 -timeout 10m -run '^(TestClientsDoWhatTheTableShows|TestTheTableHasEveryClientAndFeature|TestTheLinesOfEveryClientWork)$$' ./integration
+	@cat .build/clients/table.md
 
 test: clients ## run all tests with the race detector
 	$(GO) test -race -timeout 25m ./...

@@ -22,8 +22,12 @@ import (
 type library struct {
 	// name is that of the documentation.
 	name string
-	// send and receive are its two programs.
+	// shown is what the table of README.md and docs/clients.md call it, where that is another name.
+	shown string
+	// send and receive are its two programs for the examples of the documentation, if there are such.
 	send, receive string
+	// features is its program that tries the features of the table, shared what it has in common with others.
+	features, shared string
 	// run is the command line that runs a program, where it is after this.
 	run []string
 	// env are variables that let the language find the library. INSTALLED is where `make clients` installed it.
@@ -33,15 +37,20 @@ type library struct {
 var libraries = []library{
 	{
 		name: "stomp.py", send: "python/send-stomp.py.py", receive: "python/receive-stomp.py.py",
-		run: []string{"python3"}, env: []string{"PYTHONPATH=INSTALLED/python/lib", "PYTHONDONTWRITEBYTECODE=1"},
+		features: "python/features-stomp.py.py",
+		run:      []string{"python3"}, env: []string{"PYTHONPATH=INSTALLED/python/lib", "PYTHONDONTWRITEBYTECODE=1"},
+	},
+	{
+		name: "stomp.py over WebSocket", features: "python/features-stomp.py.py",
+		run: []string{"python3"}, env: []string{"PYTHONPATH=INSTALLED/python/lib", "PYTHONDONTWRITEBYTECODE=1", "TRANSPORT=websocket"},
 	},
 	{name: "@stomp/stompjs", send: "node/send-stompjs.mjs", receive: "node/receive-stompjs.mjs", run: []string{"node"}},
-	{name: "stompit", send: "node/send-stompit.mjs", receive: "node/receive-stompit.mjs", run: []string{"node"}},
+	{name: "stompit", send: "node/send-stompit.mjs", receive: "node/receive-stompit.mjs", features: "node/features-stompit.mjs", shared: "node/features.mjs", run: []string{"node"}},
 	{
 		name: "JMS by stompjms", send: "java/send-stompjms.java", receive: "java/receive-stompjms.java",
 		run: []string{"java", "-XX:TieredStopAtLevel=1"}, env: []string{"CLASSPATH=INSTALLED/java/lib/*"},
 	},
-	{name: "go-stomp", send: "go/send-go-stomp.txt", receive: "go/receive-go-stomp.txt", run: []string{"go", "run"}},
+	{name: "go-stomp", send: "go/send-go-stomp.txt", receive: "go/receive-go-stomp.txt", features: "go/features-go-stomp.txt", run: []string{"go", "run"}},
 	{name: "stomp", send: "ruby/send-stomp.rb", receive: "ruby/receive-stomp.rb", run: []string{"ruby"}},
 	{name: "the stomp extension of PECL", send: "php/send-pecl.php", receive: "php/receive-pecl.php", run: []string{"php"}},
 }
@@ -69,7 +78,7 @@ func (l *library) program(t testing.TB, text string) string {
 	if err := os.Symlink(filepath.Join(installed(t), "node", "node_modules"), filepath.Join(dir, "node_modules")); err != nil {
 		t.Fatal(err)
 	}
-	extension := filepath.Ext(l.send)
+	extension := filepath.Ext(l.send + l.features)
 	if extension == ".txt" { // a program of Go in clients would be one of this module
 		extension = ".go"
 	}
@@ -101,14 +110,14 @@ func (l *library) text(t testing.TB, name string) string {
 	return string(text)
 }
 
-// do runs a program of that text to its end and returns what it prints.
-func (l *library) do(t testing.TB, text string, args ...string) string {
+// do runs a program of that text to its end, with these variables and arguments, and returns what it prints.
+func (l *library) do(t testing.TB, text string, env []string, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 	defer cancel()
 	line := append(append(slices.Clone(l.run), l.program(t, text)), args...)
 	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
-	cmd.Env = environment()
+	cmd.Env = environment(env...)
 	for _, entry := range l.env {
 		cmd.Env = append(cmd.Env, strings.ReplaceAll(entry, "INSTALLED", installed(t)))
 	}
@@ -131,7 +140,7 @@ func (l *library) receiveAll(t testing.TB, p *process, destination string, count
 	t.Helper()
 	host, port := hostPort(t, p)
 	var list []taken
-	for line := range strings.Lines(l.do(t, l.text(t, l.receive), host, port, destination, fmt.Sprint(count))) {
+	for line := range strings.Lines(l.do(t, l.text(t, l.receive), nil, host, port, destination, fmt.Sprint(count))) {
 		list = append(list, reads[taken](t, line))
 	}
 	return list
@@ -244,7 +253,7 @@ func TestExamplesOfTheHeadersWorkInEveryLanguage(t *testing.T) {
 				shell(t, p, b.code)
 			} else {
 				host, port := hostPort(t, p)
-				l.do(t, l.around(t, b.code), host, port)
+				l.do(t, l.around(t, b.code), nil, host, port)
 			}
 			requireScheduled(t, p, want, began, time.Now())
 			if l == nil {
@@ -366,7 +375,7 @@ func TestExamplesOfTheIntroductionWork(t *testing.T) {
 				t.Fatalf("the example connects to no 127.0.0.1, 61613")
 			}
 			began := time.Now()
-			libraryOf(t, b).do(t, code)
+			libraryOf(t, b).do(t, code, nil)
 			out := ok(t, server(p), "", "receive", "/queue/hello", "--count", "1", "-o", "json")
 			var m struct{ Body string }
 			if err := json.Unmarshal([]byte(out), &m); err != nil || m.Body != "Hello, five seconds later" {

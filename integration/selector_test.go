@@ -20,7 +20,7 @@ func TestTheExampleOfSelectorsWorks(t *testing.T) {
 	host, port := hostPort(t, p)
 	l := libraryOf(t, block{label: "Go, " + list[0].label, fence: list[0].fence})
 	code := strings.Replace(l.around(t, list[0].code), "import (", "import (\n\t\"fmt\"", 1)
-	if got := l.do(t, code, host, port); got != "costs 100.10\n" {
+	if got := l.do(t, code, nil, host, port); got != "costs 100.10\n" {
 		t.Errorf("the example printed %q", got)
 	}
 	out := ok(t, server(p), "", "receive", "/queue/orders", "--selector", "price < 100", "--count", "1")
