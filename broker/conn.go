@@ -42,6 +42,7 @@ type Conn struct {
 	full           bool // unwrittenBytes kept a delivery back
 	auto           bool // it had a subscription of mode auto
 
+	following    int         // consumers in queues that its subscriptions follow by wildcards
 	searching    bool        // its parked operation waits for a search of the store
 	walked       *ScheduleOp // the span of the schedule that was gone over last
 	parked       *parked     // what waits, nil when nothing does

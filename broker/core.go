@@ -18,18 +18,19 @@ type core struct {
 	now time.Time // of this round
 	ms  int64     // the same in milliseconds since the epoch
 
-	epoch    uint32
-	seq      [store.Shards]store.Seq // last given
-	synced   [store.Shards]store.Seq // last on disk
-	dests    map[Address]*destination
-	durables map[string]*destination   // of these, the durable subscriptions by name
-	patterns patternTree[*destination] // of these, those that topics feed which match them
-	byID     map[destinationKey]*destination
-	backlogs map[backlogKey]*backlog // of queues
-	zones    *schedule.Zones
-	policies map[Choice]*policy // those in use
-	agendas  [store.Shards]agenda
-	loose    map[string][]*timed // what waits in memory only, by its id
+	epoch     uint32
+	seq       [store.Shards]store.Seq // last given
+	synced    [store.Shards]store.Seq // last on disk
+	dests     map[Address]*destination
+	durables  map[string]*destination   // of these, the durable subscriptions by name
+	patterns  patternTree[*destination] // of these, those that topics feed which match them
+	byID      map[destinationKey]*destination
+	followers followers
+	backlogs  map[backlogKey]*backlog // of queues
+	zones     *schedule.Zones
+	policies  map[Choice]*policy // those in use
+	agendas   [store.Shards]agenda
+	loose     map[string][]*timed // what waits in memory only, by its id
 	// looseReturning counts what waits in memory only to return to its place.
 	looseReturning int64
 	expiries       [store.Shards]timeline

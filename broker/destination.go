@@ -63,6 +63,7 @@ func (c *core) open(a Address) (*destination, *Error) {
 	if err == nil && d.queue != nil {
 		c.keep(d)
 		c.touch(d.queue)
+		c.followed(d)
 	}
 	return d, err
 }

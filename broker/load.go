@@ -13,8 +13,8 @@ type load func(s Store, after uint64) (then func(), err error)
 
 // refill asks for the next page of q when its window runs low.
 func (c *core) refill(q *backlog) {
-	if q.plain() == 0 {
-		return
+	if q.plain() == 0 || q.sharers == len(q.consumers) && !q.hasOpen(c) {
+		return // those that share a window come back when it has room: they may have very many backlogs
 	}
 	c.readAhead(q)
 }

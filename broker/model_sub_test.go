@@ -66,8 +66,11 @@ func (h *history) drawSources(t *rapid.T, s *modelSub, op *SubscribeOp) {
 			a.Name = rapid.SampledFrom([]string{a.Name, a.Name, "*", "#", "t.#", "*.u"}).Draw(t, "pattern")
 		}
 		s.froms = append(s.froms, a)
-		if a.Kind == Queue && !HasWildcard(a.Name) {
-			h.m.queue(a.Name)
+		if a.Kind == Queue {
+			a.Name = rapid.SampledFrom([]string{a.Name, a.Name, a.Name, "*", "#", "a.#"}).Draw(t, "pattern")
+			if !HasWildcard(a.Name) {
+				h.m.queue(a.Name)
+			}
 		}
 	}
 	op.Text, op.From = s.froms[0].String(), s.froms[0]

@@ -75,6 +75,8 @@ type Options struct {
 	Selectors selector.Options
 	// MaxDestinations bounds the destinations that exist: 1 000 000.
 	MaxDestinations int
+	// MaxFollowed bounds the queues that the subscriptions of a connection take from by wildcards, each counted for each of them: 100 000.
+	MaxFollowed int
 	// MaxTemporaries bounds the temporary destinations of a connection: 10 000.
 	MaxTemporaries int
 	// SharedTemporaries lets other connections of its owner's user take from a temporary destination, which then stays for as long as one
@@ -118,6 +120,7 @@ func (o Options) withDefaults() Options {
 	def(&o.RetainedBytes, 64<<20)
 	def(&o.GroupPatience, 10*time.Second)
 	def(&o.MaxDestinations, 1_000_000)
+	def(&o.MaxFollowed, 100_000)
 	def(&o.MaxTemporaries, 10_000)
 	def(&o.TransactionActions, 100_000)
 	def(&o.TransactionBytes, 256<<20)

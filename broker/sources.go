@@ -3,50 +3,49 @@ package broker
 import "strings"
 
 // sources lists what a SUBSCRIBE is to take from: each queue, each temporary destination, each durable subscription, and all its topics
-// together.
-func (c *core) sources(conn *Conn, op *SubscribeOp) ([]Source, *Error) {
-	if op.Parts == nil {
+// together; and the patterns of queues that it follows.
+func (c *core) sources(conn *Conn, op *SubscribeOp) (list []Source, follows []pattern, err *Error) {
+	parts := op.Parts
+	if parts == nil {
 		op.From = op.From.canonical()
-		if err := c.mayTake(conn, op.From); err != nil {
-			return nil, err
-		}
-		return []Source{{Text: op.Text, Address: op.From}}, c.mayMake(conn, op.From, op.NoCreate)
+		parts = []Source{{Text: op.Text, Address: op.From, NoCreate: op.NoCreate}}
 	}
-	if op.Browse != nil {
-		return nil, &Error{Kind: KindInvalid, Message: "subscription " + quote(op.ID) + " browses several destinations"}
+	if op.Browse != nil && (op.Parts != nil || op.From.Wildcard()) {
+		return nil, nil, &Error{Kind: KindInvalid, Message: "subscription " + quote(op.ID) + " browses several destinations"}
 	}
-	var list []Source
 	var topics []string
 	seen := map[Address]bool{}
-	for _, part := range op.Parts {
-		a := part.Address
+	for _, part := range parts {
+		a := part.Address.canonical()
 		if err := c.mayTake(conn, a); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if err := c.mayMake(conn, a, part.NoCreate); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		if seen[a] {
-			continue
+		switch {
+		case seen[a]:
+		case a.Kind == Queue && a.Wildcard():
+			follows = append(follows, patternOf(Queue, a.Name))
+		case a.Kind != Topic || a.IsTemporary():
+			list = append(list, part)
+		case a.Wildcard():
+			topics = append(topics, a.Name)
+		default:
+			if err := c.mayResolve(a); err != nil {
+				return nil, nil, err
+			}
+			topics = append(topics, a.Name)
 		}
 		seen[a] = true
-		if a.Kind != Topic || a.IsTemporary() {
-			list = append(list, part)
-			continue
-		}
-		if !a.Wildcard() {
-			if err := c.mayResolve(a); err != nil {
-				return nil, err
-			}
-		}
-		topics = append(topics, a.Name)
 	}
 	if len(topics) > 0 {
 		op.From = Address{Kind: Topic, Name: strings.Join(topics, partsMark)}.canonical()
 		list = append(list, Source{Address: op.From})
 	}
-	if one := op.Durable != (SubscriptionName{}) || op.Shared != (SubscriptionName{}); one && (len(list) > 1 || len(topics) == 0) {
-		return nil, &Error{Kind: KindInvalid, Message: "subscription " + quote(op.ID) + " is durable or shared, and not to topics only"}
+	named := op.Durable != (SubscriptionName{}) || op.Shared != (SubscriptionName{})
+	if named && op.Parts != nil && (len(topics) == 0 || len(list) > 1 || len(follows) > 0) {
+		return nil, nil, &Error{Kind: KindInvalid, Message: "subscription " + quote(op.ID) + " is durable or shared, and not to topics only"}
 	}
-	return list, nil
+	return list, follows, nil
 }

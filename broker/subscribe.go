@@ -15,14 +15,14 @@ func (c *core) subscribe(conn *Conn, op *SubscribeOp) *Error {
 	if conn.subs[op.ID] != nil {
 		return &Error{Kind: KindDuplicate, Message: "subscription id " + quote(op.ID) + " is in use on this connection"}
 	}
-	sources, err := c.sources(conn, op)
+	sources, follows, err := c.sources(conn, op)
 	if err != nil {
 		return err
 	}
 	conn.lastSub++
 	s := &subscription{conn: conn, op: op, number: conn.lastSub, window: op.Window, windowBytes: op.WindowBytes}
 	s.several = op.Parts != nil || op.From.Wildcard()
-	s.shares = op.Parts != nil
+	s.shares, s.follows = op.Parts != nil || follows != nil, follows
 	if s.window == 0 {
 		s.window = c.opt.Window
 	}
@@ -35,10 +35,16 @@ func (c *core) subscribe(conn *Conn, op *SubscribeOp) *Error {
 	s.window = min(s.window, c.opt.MaxWindow)
 	s.windowBytes = min(s.windowBytes, c.opt.MaxWindowBytes)
 	for _, from := range sources {
-		if err := c.takeFrom(s, from); err != nil {
-			c.endConsumers(s) // of its other parts
-			return err
+		if err = c.takeFrom(s, from); err != nil {
+			break
 		}
+	}
+	if err == nil {
+		err = c.follow(s)
+	}
+	if err != nil {
+		c.endConsumers(s) // of its other parts
+		return err
 	}
 	if s.auto() {
 		conn.auto = true
@@ -145,6 +151,7 @@ func (c *core) endSubscription(s *subscription) {
 
 // endConsumers takes s away from all backlogs.
 func (c *core) endConsumers(s *subscription) {
+	c.unfollow(s)
 	for _, one := range s.consumers {
 		c.endConsumer(one)
 	}

@@ -18,6 +18,7 @@ type subscription struct {
 	consumers []*consumer
 	waiting   ring[*consumer] // of these, those that may have something that there was no room for
 	follows   []pattern       // of queues, which it takes from as they are made
+	following int             // of consumers, those in such queues
 
 	window      int   // deliveries that may be outstanding; auto: unbounded but for the outbox
 	windowBytes int64 // and their octets

@@ -126,8 +126,6 @@ func (s *session) checkWildcard(from broker.Address, text string) error {
 	switch n := strings.Count(from.Name, ".") + 1; {
 	case from.IsTemporary():
 		return refusal(broker.KindDestination, "destination %s has a wildcard, and is temporary", quote(text))
-	case from.Kind != broker.Topic:
-		return unsupported("wildcards", "destination", text)
 	case n > limit:
 		return refusal(broker.KindLimit, "destination %s has a wildcard and %d levels, and %d are the limit (limits.wildcard-levels)", quote(text), n, limit)
 	}

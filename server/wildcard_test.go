@@ -30,6 +30,7 @@ func TestSubscribingByWildcards(t *testing.T) {
 func TestBadWildcardsOfSubscribe(t *testing.T) {
 	for text, words := range map[string][]string{
 		"/temp-topic/a.*":                           {"temporary", `"/temp-topic/a.*"`},
+		"/queue/" + strings.Repeat("a.", 3) + "*":   {"4 levels", "limits.wildcard-levels"},
 		"/topic/" + strings.Repeat("a.", 3) + ">":   {"4 levels", "3 are the limit", "limits.wildcard-levels"},
 		"/topic/" + strings.Repeat(">.", 400) + ">": {"401 levels"},
 	} {

@@ -91,6 +91,7 @@ func limits(o *Options) []config.Setting {
 		config.Number(&s.MaxParts, "limits.composite-parts", "32", config.Bounds{Min: 1, Max: 1024}, "Parts of a composite destination."),
 		config.Number(&s.MaxWildcardLevels, "limits.wildcard-levels", "32", config.Bounds{Min: 1, Max: 512}, "Levels of a name with wildcards on SUBSCRIBE."),
 		config.Number(&b.MaxDestinations, "limits.destinations", "1000000", config.Bounds{Min: 1, Max: 1 << 28}, "Destinations that exist."),
+		config.Number(&b.MaxFollowed, "limits.wildcard-queues", "100000", config.Bounds{Min: 1, Max: 1 << 24}, "Queues that the subscriptions of a connection take from by wildcards, counted for each subscription."),
 		config.Number(&b.MaxTemporaries, "limits.temporary-destinations", "10000", config.Bounds{Min: 1, Max: 1 << 24}, "Temporary destinations of a connection."),
 		config.Size(&b.RetainedBytes, "limits.retained-bytes", "64MiB", octets(1, 1<<40), "Octets that topics keep in memory for new subscribers."),
 		config.Number(&b.MaxGroups, "limits.groups", "16384", config.Bounds{Min: 1, Max: 1 << 24},
