@@ -22,6 +22,7 @@ type lens struct {
 	scanned   place
 	found     ring[sighting]
 	bytes     int64   // size of found
+	full      bool    // it came upon one that there was no room for, and nothing has left found since
 	search    *search // of what is behind the window, off the loop
 }
 
@@ -101,6 +102,7 @@ func (c *core) rewind(q *backlog, l *lens, to place) {
 // lose takes a sighting off the accounts of l.
 func (c *core) lose(q *backlog, l *lens, s sighting) {
 	l.bytes -= s.size
+	l.full = false
 	if g := q.deep[s.at.seq]; g != nil && s.size > 0 {
 		if g.lenses--; g.lenses == 0 {
 			c.forgetDeep(q, s.at.seq)
@@ -131,6 +133,7 @@ func (c *core) sight(q *backlog, l *lens, e *entry, marked uint64) {
 	full := n >= q.limit.sightings() || n > 0 && l.bytes+s.size > q.limit.bytes/2
 	if full && i == n {
 		c.rewind(q, l, before(at))
+		l.full = true
 		return
 	}
 	if s.size > 0 {
@@ -140,6 +143,7 @@ func (c *core) sight(q *backlog, l *lens, e *entry, marked uint64) {
 	l.found.insert(i, s)
 	if full {
 		c.rewind(q, l, before(l.found.at(n).at))
+		l.full = true
 	}
 }
 

@@ -22,7 +22,7 @@ func (c *core) share(q *backlog) {
 		c.deliver(q, s, e, c.assign(q, e.msg, s))
 	}
 	for _, l := range q.lenses {
-		if l.found.len() < q.limit.few() && l.hasRoom(c, q) {
+		if l.found.len() < q.limit.few() && !l.full && l.hasRoom(c, q) {
 			c.lookOn(q, l)
 		}
 	}
