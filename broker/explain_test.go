@@ -68,7 +68,8 @@ func (m *model) delivered(c *modelConn, o Output) *modelItem {
 		if i.sent.body != body || i.with != nil {
 			continue
 		}
-		if fits := o.Deliveries >= i.least && o.Deliveries <= i.most; fits || it == nil {
+		expired := i.expires != 0 && i.expires <= m.began
+		if fits := o.Deliveries >= i.least && o.Deliveries <= i.most && !expired; fits || it == nil {
 			it = i // of several messages of a job, the first that it can be
 			if fits {
 				break

@@ -15,6 +15,7 @@ type model struct {
 	former []*modelConn // gone, with SENDs that may still be taken
 	waits  []*modelItem // for their time
 	step   int
+	began  int64 // when the step began, in ms
 	errs   []string
 	// restarts says that there was a start in this step, and what was uncertain is to be found out.
 	restarts bool

@@ -153,6 +153,7 @@ func (h *history) actions(acts map[string]func(*rapid.T)) map[string]func(*rapid
 func (h *history) begin() {
 	h.m.step++
 	h.began = time.Now().UnixMilli()
+	h.m.began = h.began
 	h.blocked = h.blockedSoFar()
 	h.strict = len(h.parked()) == 0
 }
