@@ -26,7 +26,8 @@ type core struct {
 	patterns  patternTree[*destination] // of these, those that topics feed which match them
 	byID      map[destinationKey]*destination
 	followers followers
-	backlogs  map[backlogKey]*backlog // of queues
+	virtual   map[string][]*destination // queues that get copies, by the topic
+	backlogs  map[backlogKey]*backlog   // of queues
 	zones     *schedule.Zones
 	policies  map[Choice]*policy // those in use
 	agendas   [store.Shards]agenda
@@ -145,6 +146,7 @@ func newCore(opt Options, batch *store.Batch) *core {
 	for s := range c.agendas {
 		c.agendas[s].whole, c.expiries[s].whole = true, true
 	}
+	c.virtual = map[string][]*destination{}
 	c.crowded, c.retainers = map[*backlog]load64{}, map[*destination]struct{}{}
 	c.dups.known = map[*destination]*sentIDs{}
 	c.seeing.see = func(l *lens) {

@@ -45,7 +45,7 @@ func (c *core) resolve(a Address) (*destination, *Error) {
 	if a.Kind == Durable {
 		return nil, &Error{Kind: KindDestination, Message: "there is no durable subscription " + quote(a.Name)}
 	}
-	if c.opt.NoAutoCreate && !a.IsTemporary() && !a.Wildcard() {
+	if c.opt.NoAutoCreate && !a.IsTemporary() && !a.Wildcard() && len(c.queuesOf(a)) == 0 {
 		return nil, &Error{Kind: KindDestination, Message: "there is no destination " + a.String() + " and creation at first use is off"}
 	}
 	return c.open(a)
@@ -63,6 +63,7 @@ func (c *core) open(a Address) (*destination, *Error) {
 	if err == nil && d.queue != nil {
 		c.keep(d)
 		c.touch(d.queue)
+		c.virtualize(d)
 		c.followed(d)
 	}
 	return d, err
@@ -177,6 +178,9 @@ func (c *core) recoverState(r store.Recovered) {
 		}
 		q.before = q.seen
 		d.queue = q
+		if d.temp == nil {
+			c.virtualize(d)
+		}
 		if err := c.recoverTap(d); err != nil {
 			c.opt.Fatal(err)
 			return

@@ -290,6 +290,9 @@ func (c *core) mayMake(conn *Conn, a Address, noCreate bool) *Error {
 
 // keeps tells whether what is sent to the topic at a is stored for somebody.
 func (c *core) keeps(a Address) bool {
+	if len(c.queuesOf(a)) > 0 {
+		return true
+	}
 	for _, d := range c.feeds(a, c.dests[a]) {
 		for t := range d.allTaps() {
 			if t.durable {

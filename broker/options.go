@@ -75,6 +75,8 @@ type Options struct {
 	Selectors selector.Options
 	// MaxDestinations bounds the destinations that exist: 1 000 000.
 	MaxDestinations int
+	// VirtualTopics are the topics of which queues get copies: Consumer.*.{VirtualTopic.>}, as with ActiveMQ. An empty list that is not nil is none.
+	VirtualTopics []VirtualTopic
 	// MaxFollowed bounds the queues that the subscriptions of a connection take from by wildcards, each counted for each of them: 100 000.
 	MaxFollowed int
 	// MaxTemporaries bounds the temporary destinations of a connection: 10 000.
@@ -126,6 +128,10 @@ func (o Options) withDefaults() Options {
 	def(&o.TransactionBytes, 256<<20)
 	def(&o.InboxBytes, 32<<20)
 	def(&o.InboxOps, 65_536)
+	if o.VirtualTopics == nil {
+		v, _ := ParseVirtualTopic("Consumer.*.{VirtualTopic.>}")
+		o.VirtualTopics = []VirtualTopic{v}
+	}
 	if o.Fatal == nil {
 		o.Fatal = func(err error) { panic(err) }
 	}

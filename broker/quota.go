@@ -67,9 +67,14 @@ func (c *core) demands(op *Op) (list []demand, err *Error) {
 		l := &c.policyOf(send.To, c.dests[send.To]).quota
 		weight := send.Message.weight()
 		if l.size > 0 && weight > l.size {
-			err = quotaError(send.To, PolicyMaxMessageSize, fmt.Sprintf("takes messages of %d octets at most, this one has %d", l.size, weight))
+			err = tooLarge(send.To, l, weight)
 		}
-		bounded := l.limited() && l.overflow != OverflowDropOldest || send.To.Kind == Topic && c.patterns.count > 0
+		for _, d := range c.queuesOf(send.To) {
+			if l := &c.policyOf(d.addr, d).quota; l.size > 0 && weight > l.size {
+				err = tooLarge(d.addr, l, weight)
+			}
+		}
+		bounded := l.limited() && l.overflow != OverflowDropOldest || send.To.Kind == Topic && c.patterns.count+len(c.virtual) > 0
 		if !bounded || c.later(send) || c.knowsID(send) {
 			return
 		}
@@ -90,6 +95,10 @@ func (c *core) demands(op *Op) (list []demand, err *Error) {
 		}
 	}
 	return list, err
+}
+
+func tooLarge(to Address, l *quota, weight int64) *Error {
+	return quotaError(to, PolicyMaxMessageSize, fmt.Sprintf("takes messages of %d octets at most, this one has %d", l.size, weight))
 }
 
 func quotaError(to Address, s PolicySetting, why string) *Error {
@@ -141,6 +150,9 @@ func (c *core) overQuota(conn *Conn, op *Op) (why *Error, wait bool) {
 func (c *core) backlogsOf(a Address, d *destination) (list []*backlog) {
 	switch {
 	case a.Kind == Topic:
+		for _, d := range c.queuesOf(a) {
+			list = append(list, d.queue)
+		}
 		for _, d := range c.feeds(a, d) {
 			for t := range d.allTaps() {
 				if t.durable {

@@ -36,7 +36,7 @@ func (c *core) send(to Address, m *Message) *Error {
 	if to.Kind == Topic {
 		c.stats.ReceivedTopic++
 		if m.DeliverAt == 0 && !m.ChosenID {
-			if d == nil && c.opt.NoAutoCreate && !to.IsTemporary() {
+			if d == nil && c.opt.NoAutoCreate && !to.IsTemporary() && len(c.queuesOf(to)) == 0 {
 				_, err := c.resolve(to)
 				return err
 			}
@@ -95,7 +95,8 @@ func (c *core) publish(to Address, d *destination, m *Message) {
 	if d != nil {
 		c.retain(d, m)
 	}
-	if len(feeds) == 0 {
+	queues := c.queuesOf(to)
+	if len(feeds)+len(queues) == 0 {
 		c.stats.DroppedNoSubscriber++
 		return
 	}
@@ -108,6 +109,9 @@ func (c *core) publish(to Address, d *destination, m *Message) {
 		if c.publishIn(from, to, m, kept) {
 			kept = m.another() // each shard has one of its own
 		}
+	}
+	for _, d := range queues {
+		c.copyInto(d, m)
 	}
 }
 

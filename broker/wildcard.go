@@ -100,6 +100,7 @@ func (c *core) file(d *destination) {
 // unfile has it found no more.
 func (c *core) unfile(d *destination) {
 	delete(c.dests, d.addr)
+	c.devirtualize(d)
 	for i := range d.patterns {
 		c.patterns.remove(d.patterns[i].levels, d)
 	}

@@ -100,14 +100,3 @@ func (d *destinations) named(text string, kind broker.Kind, name string) (broker
 }
 
 func isControl(r rune) bool { return r < 0x20 || r >= 0x7f && r < 0xa0 }
-
-// isVirtualConsumer says whether a queue's name is that of a consumer of a virtual topic,
-// Consumer.NAME.VirtualTopic.TOPIC.
-func isVirtualConsumer(name string) bool {
-	rest, ok := strings.CutPrefix(name, "Consumer.")
-	if !ok {
-		return false
-	}
-	_, topic, ok := strings.Cut(rest, ".")
-	return ok && strings.HasPrefix(topic, "VirtualTopic.")
-}

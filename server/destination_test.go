@@ -90,14 +90,3 @@ func TestPrefixesAreASettingAndTheLongestCounts(t *testing.T) {
 		t.Errorf("a prefix that is not set is accepted: %v", a)
 	}
 }
-
-func TestConsumersOfVirtualTopics(t *testing.T) {
-	for name, want := range map[string]bool{
-		"Consumer.A.VirtualTopic.B": true, "Consumer.A.VirtualTopic.B.C": true,
-		"Consumer.A.VirtualTopic": false, "Consumer.VirtualTopic.B": false, "VirtualTopic.B": false, "Consumer.": false,
-	} {
-		if got := isVirtualConsumer(name); got != want {
-			t.Errorf("%q: %v", name, got)
-		}
-	}
-}

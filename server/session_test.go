@@ -190,7 +190,6 @@ func TestWhatThisVersionLacksIsRefusedWhereItWouldChangeDelivery(t *testing.T) {
 		check(true, "SUBSCRIBE\nid:1\ndestination:/queue/a\n%s\n\n^@", harmlessOnQueues)
 		check(true, "NACK\nid:5-1-1\nmessage-id:1.1\n%s\n\n^@", []string{"requeue:true", "dead-letter:0", "reason:x"})
 		check(false, "RECOVER\n%s\n\n^@", []string{"transaction:t"})
-		check(false, "SUBSCRIBE\nid:1\ndestination:%s\n\n^@", []string{"/queue/Consumer.A.VirtualTopic.B"})
 	}
 }
 

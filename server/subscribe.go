@@ -108,9 +108,6 @@ func (s *session) source(f *frames.Frame, text string) (broker.Address, error) {
 			return from, err
 		}
 	}
-	if from.Kind == broker.Queue && !from.IsTemporary() && isVirtualConsumer(from.Name) {
-		return from, unsupported("virtual topics", "destination", text)
-	}
 	action := auth.Receive
 	if browser, err := boolHeader(f, "browser"); err != nil {
 		return from, err

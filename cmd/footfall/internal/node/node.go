@@ -108,6 +108,9 @@ func (n *Node) open(p Program, commits *admin.Commits) (err error) {
 	bo.NoAutoCreate = !n.opt.AutoCreate
 	bo.SharedTemporaries = n.opt.TemporarySharing == "user"
 	bo.ExclusiveDurables = n.opt.Sharing == "exclusive"
+	if bo.VirtualTopics, err = virtualTopics(n.opt.VirtualTopics); err != nil {
+		return err
+	}
 	bo.Selectors.NoContent = !n.opt.ContentSelectors
 	if _, bo.Policies, err = n.opt.policies(); err != nil {
 		return err

@@ -27,6 +27,8 @@ type Options struct {
 	ClientIDs string
 	// Sharing says whether a durable subscription may have several consumers at a time: sharable or exclusive.
 	Sharing string
+	// VirtualTopics are as broker.ParseVirtualTopic reads them, or the one word "none".
+	VirtualTopics []string
 	// TemporarySharing says who takes from a temporary destination: connection or user.
 	TemporarySharing string
 	// Admin is the address of the admin server, "none" for none. AdminHosts and

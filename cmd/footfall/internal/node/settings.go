@@ -63,6 +63,8 @@ func delivery(o *Options) []config.Setting {
 		config.Choice(&o.TemporarySharing, "delivery.temporary-sharing", "connection",
 			"Who takes from a `/temp-queue/` or `/temp-topic/`: the connection whose it is, or all of its user's, for as long as one of them does.",
 			"connection", "user"),
+		config.List(&o.VirtualTopics, "delivery.virtual-topics", "Consumer.*.{VirtualTopic.>}", "pattern of queues with the topic in braces, or none",
+			"Queues that get copies of what is sent to topics: a queue of such a name gets what is sent to the topic in braces.", virtualTopic),
 		config.Switch(&o.AutoCreate, "delivery.auto-create", "true",
 			"Make a destination at first use. Otherwise SEND and SUBSCRIBE to one that does not exist are refused."),
 		config.Switch(&o.ContentSelectors, "delivery.content-selectors", "true",
