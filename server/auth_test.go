@@ -102,6 +102,16 @@ func TestWhatMayBeMade(t *testing.T) {
 	}
 }
 
+func TestAReplyToThatNoSendCouldGoToAsksNobody(t *testing.T) {
+	rules := &rulebook{allowed: "send queue a"}
+	s := newTestSession(frames.V12, Options{Auth: rules, MaxParts: 3})
+	feed(t, s, "SEND\ndestination:a\nreply-to:b,c,d,e\n\n^@")
+	if diff := cmp.Diff([]string{"send queue a", "create queue a"}, rules.asked); s.ended || diff != "" {
+		t.Error(diff)
+	}
+	refused(t, s, "SEND\ndestination:a\nreply-to:b,c,d\n\n^@", "reply-to")
+}
+
 func TestAReplyToIsAuthorisedOnce(t *testing.T) {
 	rules := &rulebook{allowed: "send queue a;receive queue r"}
 	s := newTestSession(frames.V12, Options{Auth: rules})

@@ -132,6 +132,9 @@ func (s *session) mayReplyTo(block frames.Header, raw []byte) error {
 		return nil
 	}
 	text := block.Decode(raw)
+	if strings.Count(text, ",") >= s.shared.options.MaxParts {
+		return nil // no SEND could go there
+	}
 	for part := range strings.SplitSeq(text, ",") {
 		a, bad := s.address(strings.Trim(part, " "))
 		if bad != nil || a.Form() != a.Kind.String() || s.may(auth.Send, a) || s.may(auth.Receive, a) {

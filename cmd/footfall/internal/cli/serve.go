@@ -126,6 +126,9 @@ func banner(out io.Writer, n *node.Node, o *node.Options, b build) {
 	fmt.Fprintf(&text, "  started in %v\n", n.Took().Round(time.Millisecond))
 	if len(n.Stomp()) > 0 {
 		program, server := programName(), serverFlag(n.Stomp()[0])
+		if !n.IsOpen() {
+			server += " --login NAME"
+		}
 		fmt.Fprintf(&text, "\nTry, in another terminal:\n\n")
 		fmt.Fprintf(&text, "  %s send%s /queue/hello \"Hello, world\"\n", program, server)
 		fmt.Fprintf(&text, "  %s send%s /queue/hello \"Hello again\" --delay 5s\n", program, server)
