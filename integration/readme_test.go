@@ -27,22 +27,28 @@ func readmeSteps(t *testing.T) []step {
 	if err != nil {
 		t.Fatal(err)
 	}
+	sections := strings.SplitAfter(string(text), "\n## ")
+	if len(sections) < 3 {
+		t.Fatal("README.md has no sections")
+	}
+	return consoleSteps(t, "README.md", sections[0]+sections[1])
+}
+
+// consoleSteps returns the commands of the console blocks of a page, in order.
+func consoleSteps(t *testing.T, page, text string) []step {
+	t.Helper()
 	var steps []step
-	inside, sections := false, 0
-	for i, line := range strings.Split(string(text), "\n") {
+	inside := false
+	for i, line := range strings.Split(text, "\n") {
 		command, isCommand := strings.CutPrefix(line, "$ ")
 		switch {
-		case strings.HasPrefix(line, "## "):
-			if sections++; sections == 2 {
-				return steps
-			}
 		case strings.HasPrefix(line, "```"):
 			inside = line == "```console"
 		case !inside:
 		case isCommand:
 			steps = append(steps, step{line: i + 1, command: command})
 		case len(steps) == 0:
-			t.Fatalf("README.md:%d: a console block does not begin with a command", i+1)
+			t.Fatalf("%s:%d: a console block does not begin with a command", page, i+1)
 		default:
 			last := &steps[len(steps)-1]
 			last.expected = append(last.expected, line)
