@@ -209,6 +209,8 @@ func (o *transferOptions) send(f *client.Frame, receipt string) []client.Pair {
 			continue
 		case h.Name == "reply-to" && isTemporary(h.Value):
 			continue
+		case isOfDeath(h.Name):
+			h.Name = "old-" + h.Name
 		}
 		switch h.Name {
 		case "destination", "subscription", "ack", "redelivered", "content-length", "receipt", "receipt-id", "transaction":
@@ -217,6 +219,17 @@ func (o *transferOptions) send(f *client.Frame, receipt string) []client.Pair {
 		list = append(list, h)
 	}
 	return list
+}
+
+// isOfDeath says whether a header tells of a dead letter what it died of. Only a broker writes them, so that they are kept under another name.
+func isOfDeath(name string) bool {
+	switch name {
+	case "original-destination", "original-subscription", "original-expires", "originalExpiration", "dlqDeliveryFailureCause",
+		"dead-letter-reason", "dead-letter-detail", "dead-letter-time", "dead-letter-count",
+		"_AMQ_ORIG_ADDRESS", "_AMQ_ORIG_MESSAGE_ID", "x-first-death-queue", "x-death-reason":
+		return true
+	}
+	return false
 }
 
 // isTemporary says whether an address for replies is of a connection with the broker that wrote it.

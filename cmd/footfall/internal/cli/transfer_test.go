@@ -1,10 +1,18 @@
 package cli_test
 
 import (
+	"bufio"
+	"context"
 	"encoding/json"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"footfall/cmd/footfall/internal/cli"
 )
 
 // carried is a line of receive -o json.
@@ -121,6 +129,100 @@ func TestATransferTakesWhatItIsAskedFor(t *testing.T) {
 	run(t, "", s.env(), "transfer", "/queue/a", "--from", old.stomp, "--header", "x").expect(t, 2, "flag --header")
 	run(t, "", s.env(), "transfer", "/queue/a", "--from", "127.0.0.1:1").expect(t, 6, "cannot connect to 127.0.0.1:1")
 	run(t, "", s.env(), "transfer", "/x/a", "--from", old.stomp).expect(t, 1, "the broker refused: ")
+	old.end(t)
+	s.end(t)
+}
+
+// rabbit plays another broker for one connection: it answers each frame with what it says, and returns its address and the frames.
+func rabbit(t *testing.T, says ...string) (address string, heard <-chan []string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan []string, 1)
+	go func() {
+		var list []string
+		defer func() { done <- list }()
+		defer l.Close()
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		in := bufio.NewReader(conn)
+		for _, text := range says {
+			frame, err := in.ReadString(0)
+			if err != nil {
+				return
+			}
+			list = append(list, strings.Trim(frame, "\n\x00"))
+			if _, err := io.WriteString(conn, text); err != nil {
+				return
+			}
+		}
+	}()
+	return l.Addr().String(), done
+}
+
+func TestATransferSpeaksToOtherBrokers(t *testing.T) {
+	passcode := filepath.Join(t.TempDir(), "passcode")
+	if err := os.WriteFile(passcode, []byte("secret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, from := range map[string]struct{ flags, env []string }{
+		"file":        {flags: []string{"--from-passcode-file", passcode}},
+		"environment": {env: []string{"FOOTFALL_FROM_PASSCODE=secret"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t, t.TempDir())
+			address, heard := rabbit(t,
+				"CONNECTED\nversion:1.2\nserver:RabbitMQ/4.2.0\nheart-beat:0,0\n\n\x00\n",
+				"MESSAGE\nsubscription:0\ndestination:/amq/queue/a\nmessage-id:T_0@@session-x@@1\nredelivered:true\nack:T_0@@session-x@@1\n"+
+					"x-delay:-5000\nreply-to:/reply-queue/stomp.x\npersistent:true\ntimestamp:1700000000\nx-first-death-queue:b\ncontent-length:2\n\nhi\x00\n",
+				"", "RECEIPT\nreceipt-id:goodbye\n\n\x00\n")
+			args := []string{"transfer", "/amq/queue/a", "/queue/a", "--from", address, "--from-host", "/shop", "--from-login", "me", "--header", "x-priority=9", "--timeout", "50ms"}
+			run(t, "", append(s.env(), from.env...), append(args, from.flags...)...).expect(t, 0, "moved 1 message ")
+			want := []string{
+				"CONNECT\naccept-version:1.2\nhost:/shop\nheart-beat:0,0\nlogin:me\npasscode:secret",
+				"SUBSCRIBE\nid:0\ndestination:/amq/queue/a\nack:client-individual\nprefetch-count:100\nx-priority:9",
+				"ACK\nid:T_0@@session-x@@1",
+				"DISCONNECT\nreceipt:goodbye",
+			}
+			if got := <-heard; !slices.Equal(got, want) {
+				t.Errorf("the other broker was told\n%q, not\n%q", got, want)
+			}
+			got := take(t, s, "/queue/a", "1")
+			var names []string
+			for _, h := range got[0].Headers {
+				names = append(names, h[0])
+			}
+			// No delay that is over, no reply to nobody, nothing that only the broker may say.
+			if want := []string{"content-length", "destination", "message-id", "subscription", "ack", "persistent", "timestamp", "old-x-first-death-queue"}; !slices.Equal(names, want) || got[0].MessageID == "T_0@@session-x@@1" {
+				t.Errorf("saw %q", got[0].Headers)
+			}
+			s.end(t)
+		})
+	}
+}
+
+// TestATransferThatIsInterruptedFinishesWhatItBegan interrupts one that waits.
+func TestATransferThatIsInterruptedFinishesWhatItBegan(t *testing.T) {
+	old, s := serve(t, t.TempDir()), serve(t, t.TempDir())
+	run(t, "", old.env(), "send", "/queue/a", "x").expect(t, 0, "confirmed")
+	ctx, cancel := context.WithCancel(t.Context())
+	var out strings.Builder
+	done := make(chan int, 1)
+	go func() {
+		done <- cli.Run(ctx, []string{"transfer", "/queue/a", "--from", old.stomp, "--timeout", "1m"}, strings.NewReader(""), &out, io.Discard, s.env())
+	}()
+	take(t, s, "/queue/a", "1") // it was moved, and the transfer waits for more
+	cancel()
+	if code := <-done; code != 0 || !strings.HasPrefix(out.String(), "moved 1 message ") {
+		t.Errorf("exit code %d: %s", code, out.String())
+	}
+	empty(t, old, "/queue/a")
+	empty(t, s, "/queue/a")
 	old.end(t)
 	s.end(t)
 }
