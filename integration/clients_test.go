@@ -44,15 +44,23 @@ var libraries = []library{
 		name: "stomp.py over WebSocket", features: "python/features-stomp.py.py",
 		run: []string{"python3"}, env: []string{"PYTHONPATH=INSTALLED/python/lib", "PYTHONDONTWRITEBYTECODE=1", "TRANSPORT=websocket"},
 	},
-	{name: "@stomp/stompjs", send: "node/send-stompjs.mjs", receive: "node/receive-stompjs.mjs", run: []string{"node"}},
+	{name: "@stomp/stompjs", send: "node/send-stompjs.mjs", receive: "node/receive-stompjs.mjs", features: "node/features-stompjs.mjs", shared: "node/features.mjs", run: []string{"node"}},
 	{name: "stompit", send: "node/send-stompit.mjs", receive: "node/receive-stompit.mjs", features: "node/features-stompit.mjs", shared: "node/features.mjs", run: []string{"node"}},
+	{name: "@stomp/rx-stomp", features: "node/features-rx-stomp.mjs", shared: "node/features.mjs", run: []string{"node"}},
+	{name: "webstomp-client", features: "node/features-webstomp.mjs", shared: "node/features.mjs", run: []string{"node"}},
+	{name: "stompjs 2.3", features: "node/features-stompjs2.mjs", shared: "node/features.mjs", run: []string{"node"}},
 	{
 		name: "JMS by stompjms", send: "java/send-stompjms.java", receive: "java/receive-stompjms.java",
+		features: "java/features-stompjms.java", shared: "java/features.java",
 		run: []string{"java", "-XX:TieredStopAtLevel=1"}, env: []string{"CLASSPATH=INSTALLED/java/lib/*"},
 	},
 	{name: "go-stomp", send: "go/send-go-stomp.txt", receive: "go/receive-go-stomp.txt", features: "go/features-go-stomp.txt", run: []string{"go", "run"}},
-	{name: "stomp", send: "ruby/send-stomp.rb", receive: "ruby/receive-stomp.rb", run: []string{"ruby"}},
-	{name: "the stomp extension of PECL", send: "php/send-pecl.php", receive: "php/receive-pecl.php", run: []string{"php"}},
+	{name: "stomp", shown: "stomp (Ruby)", send: "ruby/send-stomp.rb", receive: "ruby/receive-stomp.rb", features: "ruby/features-stomp.rb", run: []string{"ruby"}},
+	{name: "Net::Stomp", features: "perl/features-net-stomp.pl", run: []string{"perl"}},
+	{
+		name: "the stomp extension of PECL", shown: "stomp (PECL)", send: "php/send-pecl.php", receive: "php/receive-pecl.php", features: "php/features-pecl.php",
+		run: []string{"php"},
+	},
 }
 
 // installed returns where the client libraries are.

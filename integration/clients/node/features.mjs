@@ -6,7 +6,7 @@
 //   lost                                        a promise that tells why the connection ended
 //   send(destination, body, headers)            body is text, or octets
 //   confirmed(destination, body, headers)       the same, a promise of its RECEIPT
-//   subscribe(destination, headers, handler)    gives {end(headers)}; the handler gets {text, octets, headers, ack(headers), nack(headers)}
+//   subscribe(destination, headers, handler)    gives {end(headers)}, or no end if its UNSUBSCRIBE has no headers; the handler gets {text, octets, headers, ack(headers), nack(headers)}
 //   begin(), commit(id), abort(id)
 //   close()                                     a promise
 async function tryFeatures(lacks, more = {}) {
@@ -186,6 +186,7 @@ function featureSuite() {
       s = await connect();
       const box = inbox(s, '/topic/durable', headers);
       await box.next('while away');
+      if (!box.subscription.end) return s.close();
       box.subscription.end(headers);
       await s.confirmed('/topic/durable', 'after the end');
       await s.close();
@@ -246,4 +247,50 @@ function featureSuite() {
       await s.close();
     },
   };
+}
+
+// classic is what webstomp-client and stompjs 2.3 have in common, which are of one origin.
+// It deletes durable subscriptions if its UNSUBSCRIBE takes headers.
+function classic(client, headers, sends, deletes = true) {
+  return new Promise((resolve, reject) => {
+    const receipts = {};
+    let count = 0;
+    let tell;
+    const lost = new Promise((done) => {
+      tell = done;
+    });
+    client.onreceipt = (frame) => receipts[frame.headers['receipt-id']]?.();
+    const confirmed = (act) =>
+      new Promise((done) => {
+        count += 1;
+        receipts[`r${count}`] = done;
+        act({ receipt: `r${count}` });
+      });
+    const session = {
+      lost,
+      send: (destination, body, more) => sends(destination, body, { ...more }),
+      confirmed: (destination, body, more) => confirmed((receipt) => sends(destination, body, { ...more, ...receipt })),
+      subscribe: (destination, more, handler) => {
+        const subscription = client.subscribe(
+          destination,
+          (m) => handler({ text: m.body, headers: m.headers, ack: (extra) => m.ack(extra), nack: (extra) => m.nack(extra) }),
+          { ...more },
+        );
+        return { end: deletes && ((extra) => subscription.unsubscribe(extra)) };
+      },
+      begin: () => client.begin().id,
+      commit: async (id) => client.commit(id),
+      abort: async (id) => client.abort(id),
+      close: async () => client.disconnect(),
+    };
+    client.connect(
+      { ...headers },
+      (frame) => resolve({ ...session, version: frame.headers.version }),
+      (problem) => {
+        const why = problem?.headers?.message ?? 'closed';
+        tell(why);
+        reject(new Error(why));
+      },
+    );
+  });
 }
