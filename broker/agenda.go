@@ -196,7 +196,7 @@ func (c *core) firedJob(t *timed) {
 	m, d := t.m, t.dest
 	copied := m.firing(t.due.at)
 	job := *m.job
-	more := job.Fire(c.now) && !m.expired(job.Due())
+	more := !d.doomed && job.Fire(c.now) && !m.expired(job.Due())
 	if t.stored {
 		c.dropDue(t, m.octets(), m.blob, more)
 	}
@@ -228,7 +228,7 @@ func (c *core) setBack() {
 		a := &c.agendas[s]
 		for _, t := range slices.Clone(a.heap) {
 			m := t.m
-			if m.job == nil || t.stored && t.due.seq > c.synced[s] {
+			if m.job == nil || t.dest.doomed || t.stored && t.due.seq > c.synced[s] {
 				continue
 			}
 			job := *m.job
@@ -253,10 +253,10 @@ func (c *core) takePlace(d *destination, m *Message) {
 		m.ID = MessageID{Shard: uint8(d.shard), Seq: uint64(seq)}
 	}
 	switch {
+	case d.doomed:
+		c.dropMoving(d, m)
 	case m.expired(c.ms):
 		c.discard(d, m)
-	case d.queue != nil && d.queue.ended:
-		c.dropMoving(d, m)
 	case d.addr.Kind == Topic:
 		c.publish(d.addr, c.dests[d.addr], m)
 	default:
@@ -302,7 +302,7 @@ func (c *core) loadDue(a *agenda, shard store.Shard) {
 			return nil, err
 		}
 		return func() {
-			items, err := c.dueItems(shard, read)
+			items, err := c.dueItems(a.page, shard, read)
 			if err != nil {
 				c.opt.Fatal(err)
 				return
@@ -314,12 +314,12 @@ func (c *core) loadDue(a *agenda, shard store.Shard) {
 	})
 }
 
-// dueItems finds the destinations of what was read.
-func (c *core) dueItems(shard store.Shard, read []waitingMessage) ([]*timed, error) {
+// dueItems finds the destinations of what was read for a page. What left its place meanwhile may have none any more.
+func (c *core) dueItems(page *timePage, shard store.Shard, read []waitingMessage) ([]*timed, error) {
 	items := make([]*timed, len(read))
 	for i, w := range read {
 		d := c.byID[destinationKey{shard, w.target}]
-		if d == nil {
+		if d == nil && !page.lost(w.due.seq) {
 			return nil, fmt.Errorf("%w: message %v waits for a destination that does not exist", errRecord, w.m.ID)
 		}
 		items[i] = &timed{due: w.due, stored: true, dest: d, m: w.m}

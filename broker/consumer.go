@@ -17,7 +17,9 @@ type consumer struct {
 }
 
 // open tells whether a message can be delivered now.
-func (s *consumer) open(c *core) bool { return !s.barred() && s.subscription.open(c) }
+func (s *consumer) open(c *core) bool {
+	return !s.barred() && !s.q.isPaused() && s.subscription.open(c)
+}
 
 // takeFrom has s take from one more destination, which the message names with text, or, if that is empty, by itself.
 func (c *core) takeFrom(s *subscription, from Source) *Error {

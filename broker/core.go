@@ -62,6 +62,8 @@ type core struct {
 	leftPlaces map[store.RefKey]bool // places that were left meanwhile
 	dups       duplicates
 
+	standing int // destinations whose production is paused
+
 	crowded map[*backlog]load64 // that senders wait for, with what they held then
 	swollen []*backlog          // that may have more than they may have
 

@@ -152,6 +152,10 @@ func (b *Broker) deadPage(ctx context.Context, queue string, f DeadFilter, after
 		}
 		w.read(c, d.queue, func(p deadAnswer) {
 			c.release(w.program)
+			if d.doomed {
+				answer(deadAnswer{err: &Error{Kind: KindDestination, Message: "there is no queue " + quote(queue)}})
+				return
+			}
 			p.list = act(c, d.queue, p.list)
 			c.onDisk(func() { answer(p) })
 		})

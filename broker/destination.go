@@ -19,6 +19,9 @@ type destination struct {
 	idsAway    bool   // the store may have ids that it was sent which are not in memory
 	idsVersion uint64 // counts how often they left memory
 
+	doomed bool  // it is being deleted, and nobody finds it
+	paused Pause // what an operator put a stop to
+
 	queue    *backlog   // of a queue or a durable subscription
 	temp     *temporary // of a temporary destination
 	durable  *durable   // of a durable subscription
@@ -103,6 +106,8 @@ func (c *core) putDestination(d *destination) {
 		rec.Properties = d.durable.properties()
 	case d.temp != nil:
 		rec.Properties = temporaryProperties
+	default:
+		rec.Properties = d.properties()
 	}
 	c.batch.PutDestination(rec)
 }
@@ -146,6 +151,13 @@ func (c *core) recoverState(r store.Recovered) {
 		c.seq[i] = store.FirstSeq(r.Epoch)
 		c.synced[i] = c.seq[i]
 	}
+	for s := range c.expiries {
+		c.expiries[s].whole = false // there is no account of these
+	}
+	for _, s := range r.Schedules { // before what goes on with a deletion
+		c.agendas[s.Shard].account = s
+		c.agendas[s.Shard].whole = s.Count == 0
+	}
 	var leftover []*destination
 	for _, rec := range r.Destinations {
 		d := &destination{addr: Address{Kind: Kind(rec.Kind), Name: rec.Name}, shard: rec.Shard, id: rec.ID, created: rec.Created}
@@ -156,12 +168,14 @@ func (c *core) recoverState(r store.Recovered) {
 		if rec.Properties == temporaryProperties && d.addr.Kind != Durable {
 			c.recoverTemporary(d)
 			leftover = append(leftover, d)
+			continue
 		}
-		if d.addr.Kind == Durable {
-			if err := c.recoverDurable(d, rec.Properties); err != nil {
-				c.opt.Fatal(err)
-				return
-			}
+		if err := c.recoverProperties(d, rec.Properties); err != nil {
+			c.opt.Fatal(err)
+			return
+		}
+		if d.doomed && d.durable == nil {
+			leftover = append(leftover, d)
 		}
 	}
 	for _, account := range r.Backlogs {
@@ -187,15 +201,12 @@ func (c *core) recoverState(r store.Recovered) {
 		}
 	}
 	for _, d := range leftover {
-		if d.queue == nil {
+		switch {
+		case d.queue != nil: // recoverTap saw to it
+		case d.doomed:
+			c.purge(d)
+		default:
 			c.dropRecord(d)
 		}
-	}
-	for s := range c.expiries {
-		c.expiries[s].whole = false // there is no account of these
-	}
-	for _, s := range r.Schedules {
-		c.agendas[s.Shard].account = s
-		c.agendas[s.Shard].whole = s.Count == 0
 	}
 }

@@ -208,6 +208,7 @@ func (c *core) recoverDurable(d *destination, properties string) error {
 		return fmt.Errorf("durable subscription %s: %w", d.addr.Name, err)
 	}
 	if d.durable.doomed {
+		d.doomed = true
 		delete(c.dests, d.addr)
 	}
 	return nil
@@ -216,8 +217,8 @@ func (c *core) recoverDurable(d *destination, properties string) error {
 // recoverTap has what comes to its topic go into a durable subscription again, or goes on with its end.
 func (c *core) recoverTap(d *destination) error {
 	switch {
-	case d.durable == nil && d.temp == nil:
-	case d.durable == nil || d.durable.doomed:
+	case d.durable == nil && d.temp == nil && !d.doomed:
+	case d.durable == nil || d.doomed:
 		d.queue.ended = true
 		c.purge(d)
 	default:

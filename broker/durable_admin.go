@@ -2,7 +2,6 @@ package broker
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -107,7 +106,7 @@ func (b *Broker) DeleteDurable(ctx context.Context, name SubscriptionName, force
 			return
 		}
 		if force {
-			c.takeAway(d)
+			c.takeAway(d, "durable subscription "+quote(d.addr.Name))
 		} else if err := d.inUse(nil, "is to be deleted"); err != nil {
 			answer(result{err: err})
 			return
@@ -119,19 +118,6 @@ func (b *Broker) DeleteDurable(ctx context.Context, name SubscriptionName, force
 		err = r.err
 	}
 	return r.deleted, err
-}
-
-// takeAway ends the connections of all that consume d or have something of it.
-func (c *core) takeAway(d *destination) {
-	gone := func(s *subscription) {
-		c.fail(s.conn, &Op{}, &Error{Kind: KindDestination, Message: fmt.Sprintf("subscription %s: durable subscription %s was deleted by an operator", quote(s.op.ID), quote(d.addr.Name))})
-	}
-	for _, s := range slices.Clone(d.queue.consumers) {
-		gone(s.subscription)
-	}
-	for x := d.queue.flight.front; x != nil; x = x.next {
-		gone(x.sub)
-	}
 }
 
 func (d *destination) durableStats() DurableStats {

@@ -21,8 +21,11 @@ const (
 	KindQuota       ErrorKind = "quota"    // a destination has as much as it may have
 	KindSlow        ErrorKind = "slow_consumer"
 	KindStore       ErrorKind = "store"
-	KindInUse       ErrorKind = "in_use" // a durable subscription that others use
-	KindDenied      ErrorKind = "denied" // a durable subscription of another user
+	KindInUse       ErrorKind = "in_use"  // a durable subscription that others use, or a destination
+	KindPaused      ErrorKind = "paused"  // a destination that takes nothing at the moment
+	KindDeleted     ErrorKind = "deleted" // a destination that an operator deleted
+	KindClosed      ErrorKind = "closed"  // a connection that an operator closed
+	KindDenied      ErrorKind = "denied"  // a durable subscription of another user
 )
 
 // Error is a refusal that ends the connection. Message is one line that names

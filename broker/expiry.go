@@ -81,16 +81,16 @@ func (c *core) loadExpiries(l *timeline, shard store.Shard) {
 	c.loads = append(c.loads, func(s Store, after uint64) (func(), error) {
 		scan.After = after
 		read, more, err := s.ScanExpiries(scan)
-		return func() { l.loaded(c.expiryItems(shard, read), more) }, err
+		return func() { l.loaded(c.expiryItems(l.page, shard, read), more) }, err
 	})
 }
 
-// expiryItems finds the backlogs of what was read.
-func (c *core) expiryItems(shard store.Shard, read []store.Expiry) []*timed {
+// expiryItems finds the backlogs of what was read for a page.
+func (c *core) expiryItems(page *timePage, shard store.Shard, read []store.Expiry) []*timed {
 	items := make([]*timed, 0, len(read))
 	for _, e := range read {
 		q := c.backlogs[backlogKey{shard, e.Ref.Backlog}]
-		if q == nil {
+		if q == nil && !page.lost(e.Ref.Seq) {
 			c.opt.Log.Error("the expiry of a message of no backlog is left alone", "shard", shard, "backlog", e.Ref.Backlog)
 			continue
 		}

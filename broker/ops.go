@@ -69,6 +69,9 @@ func (c *core) leave(conn *Conn) {
 }
 
 func (c *core) apply(conn *Conn, op *Op) *Error {
+	if err, _ := c.atStandstill(op); err != nil {
+		return err
+	}
 	if err, _ := c.overQuota(conn, op); err != nil {
 		return err
 	}

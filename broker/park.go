@@ -112,6 +112,9 @@ func (c *core) holdsUp(conn *Conn, op *Op) (why *Error, wait bool) {
 			}
 		}
 	}
+	if why, wait := c.atStandstill(op); wait {
+		return why, true
+	}
 	if c.toBeSearched(conn, op) {
 		return nil, true
 	}

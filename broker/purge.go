@@ -2,24 +2,37 @@ package broker
 
 import (
 	"math"
-	"slices"
 
 	"footfall/store"
 )
 
-// doom deletes a durable subscription: from now on nobody finds it. Its messages, which may be very many, leave
-// the store step by step, also over a restart.
+// doom deletes a destination: from now on nobody finds it, and who subscribed to it gets nothing more. Its messages, which may be very many,
+// leave the store step by step, also over a restart: the record that says so goes with this batch.
 func (c *core) doom(d *destination) {
-	q := d.queue
-	for _, s := range slices.Clone(q.consumers) { // of sessions that sent DISCONNECT
-		c.endSubscription(s.subscription)
+	for _, s := range d.subscriptions() { // of a durable one those of sessions that sent DISCONNECT
+		c.endSubscription(s)
 	}
-	delete(c.dests, d.addr)
-	delete(c.durables, d.addr.Name)
-	d.durable.doomed = true
+	if d.retained != nil {
+		c.retain(d, &Message{Retain: RetainRemove})
+	}
+	if c.dests[d.addr] == d { // else it went with its last subscriber
+		c.unfile(d)
+	}
+	d.doomed = true
+	c.noteStanding(d, -1)
+	c.recheck = true // who waits to send to it may make it anew
+	if d.durable != nil {
+		delete(c.durables, d.addr.Name)
+		d.durable.doomed = true
+		c.closeTap(d.queue.tap)
+	}
+	if !d.kept {
+		return // a topic, of which nothing is stored
+	}
 	c.putDestination(d)
-	c.closeTap(q.tap)
-	c.abandon(q)
+	if d.queue != nil {
+		c.abandon(d.queue)
+	}
 	c.purge(d)
 }
 
@@ -27,7 +40,7 @@ func (c *core) doom(d *destination) {
 func (c *core) purge(d *destination) {
 	c.dropLoose(d)
 	if c.agendas[d.shard].account.Count == 0 {
-		c.purgeRefs(d, store.RefKey{Shard: d.shard, Backlog: d.queue.account.ID, Priority: store.Priorities - 1})
+		c.purgePlaces(d)
 		return
 	}
 	c.purgeDues(d, store.DueKey{Shard: d.shard})
@@ -71,9 +84,18 @@ func (c *core) purgeDues(d *destination, from store.DueKey) {
 				c.purgeDues(d, next)
 				return
 			}
-			c.purgeRefs(d, store.RefKey{Shard: d.shard, Backlog: d.queue.account.ID, Priority: store.Priorities - 1})
+			c.purgePlaces(d)
 		}, err
 	})
+}
+
+// purgePlaces drops all that is stored in d; of a topic that is nothing.
+func (c *core) purgePlaces(d *destination) {
+	if d.queue == nil {
+		c.purged(d)
+		return
+	}
+	c.purgeRefs(d, store.RefKey{Shard: d.shard, Backlog: d.queue.account.ID, Priority: store.Priorities - 1})
 }
 
 // purgeRefs drops what is stored in d, from a place on.
@@ -104,17 +126,18 @@ func (c *core) purgeRefs(d *destination, from store.RefKey) {
 
 // purged forgets a destination that has nothing any more.
 func (c *core) purged(d *destination) {
-	q := d.queue
-	q.forgotten = true
-	delete(c.backlogs, backlogKey{d.shard, q.account.ID})
+	if q := d.queue; q != nil {
+		q.forgotten = true
+		delete(c.backlogs, backlogKey{d.shard, q.account.ID})
+		c.batch.DropBacklog(d.shard, q.account.ID)
+	}
 	delete(c.byID, destinationKey{d.shard, d.id})
-	c.batch.DropBacklog(d.shard, q.account.ID)
 	c.unlearn(d)
 	c.batch.DropDuplicates(d.shard, d.id)
 	c.batch.DropDestination(d.shard, d.id)
 }
 
-// dropMoving drops a message whose time came when its subscription was being deleted, with the body that was to move on.
+// dropMoving drops a message whose time came when its destination was being deleted, with the body that was to move on.
 func (c *core) dropMoving(d *destination, m *Message) {
 	if m.blob != (store.Blob{}) {
 		c.batch.DropBlob(d.shard, m.blob)

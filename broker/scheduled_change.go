@@ -27,10 +27,7 @@ func (b *Broker) CancelScheduled(ctx context.Context, id string) (int, error) {
 // RunScheduled has what waits under an id take its place now. Of a repeating job that is a delivery more: the job waits
 // for its next time as before, and its count is what it was.
 func (b *Broker) RunScheduled(ctx context.Context, id string) (int, error) {
-	return b.changeScheduled(ctx, id, func(c *core, t *timed) bool {
-		c.runNow(t)
-		return true
-	})
+	return b.changeScheduled(ctx, id, (*core).runNow)
 }
 
 // Reschedule has what waits under an id be due at another time, in milliseconds since the epoch; a time that is past is
@@ -116,21 +113,25 @@ func (c *core) reach(f found, body bool, act func(t *timed, octets uint64)) {
 }
 
 // runNow gives t its place before its time.
-func (c *core) runNow(t *timed) {
+func (c *core) runNow(t *timed) bool {
+	if t.dest.doomed {
+		return false
+	}
 	if t.m.job != nil {
 		c.stats.Fired++
 		c.takePlace(t.dest, t.m.firing(c.ms))
-		return
+		return true
 	}
 	c.takeOut(t)
 	t.m.DeliverAt = min(t.m.DeliverAt, c.ms)
 	c.fired(t)
+	return true
 }
 
 // moveTo has t wait for another time. What had no name is given its id as one, as that says where it waited.
 func (c *core) moveTo(t *timed, at int64) bool {
 	m, d := t.m, t.dest
-	if t.stored && !m.named() && c.renamed[nameOf(d, m.ScheduledID)].due != (dueTime{}) {
+	if d.doomed || t.stored && !m.named() && c.renamed[nameOf(d, m.ScheduledID)].due != (dueTime{}) {
 		return false // a sender has just taken the id for something else
 	}
 	c.takeOut(t)

@@ -156,7 +156,7 @@ func (l *listing) take(e *store.DueEntry, zones *schedule.Zones) (bool, error) {
 func (l *listing) finish(c *core, next store.DueKey, more bool) {
 	var p scheduledPage
 	for _, w := range l.found {
-		if d := c.byID[destinationKey{w.at.Shard, w.target}]; d != nil {
+		if d := c.byID[destinationKey{w.at.Shard, w.target}]; d != nil && !d.doomed {
 			w.to = d.addr
 			p.found = append(p.found, w)
 		}

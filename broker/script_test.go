@@ -41,6 +41,7 @@ import (
 //	stall c, write c n                               the writer stops, and goes on for n messages
 //	hold before|after|outcomes, release              keeps answers of the store back: scans before or after they looked, batches
 //	advance duration; disk low|high; restart; check; stats; deaths; duplicates; temporaries
+//	delete, create, look, pause, resume               an operator, see operate
 //	do, with a line for each                         several commands
 //
 // times=n sends body0, body1 and so on. A body of more than 40 octets is shown by its size.
@@ -137,7 +138,7 @@ func (s *script) line(line, input string, out *strings.Builder) {
 	if len(w.args) > 0 {
 		c = s.w.clients[w.args[0]]
 	}
-	if !s.ask(cmd, c, w, input) && !s.manage(cmd, c, w, input, out) {
+	if !s.ask(cmd, c, w, input) && !s.manage(cmd, c, w, input, out) && !s.operate(cmd, w, out) {
 		s.t.Fatalf("unknown command %q", line)
 	}
 	if s.batch == nil {

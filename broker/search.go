@@ -211,7 +211,7 @@ func (c *core) findID(id string, then func()) load {
 }
 
 func (c *core) hit(h nameHit, name string) {
-	if d := c.byID[destinationKey{h.at.Shard, h.at.Destination}]; d != nil {
+	if d := c.byID[destinationKey{h.at.Shard, h.at.Destination}]; d != nil && !d.doomed {
 		c.hits = append(c.hits, found{dest: d, due: dueTime{h.at.At, h.at.Seq}, octets: h.octets, blob: h.blob, name: name})
 	}
 }
@@ -256,7 +256,7 @@ func (c *core) walked(conn *Conn, op *Op, shard store.Shard, read []waitingMessa
 	before := c.changes()
 	for _, w := range read {
 		d := c.byID[destinationKey{shard, w.target}]
-		if d == nil || w.m.back != nil || c.dropped[store.DueKey{Shard: shard, At: w.due.at, Seq: w.due.seq}] {
+		if d == nil || d.doomed || w.m.back != nil || c.dropped[store.DueKey{Shard: shard, At: w.due.at, Seq: w.due.seq}] {
 			continue
 		}
 		if op.Kind == OpBrowseSchedule {

@@ -30,6 +30,7 @@ type Stats struct {
 	Refused                      uint64 // of these, those that were refused in the end
 	OverQuota                    uint64 // SENDs and COMMITs refused for a quota
 	SlowConsumers                uint64 // disconnected
+	DestinationsDeleted          uint64 // by operators
 	Browsed                      uint64 // messages shown to browsers
 	UnknownDurables              uint64 // UNSUBSCRIBEs of durable subscriptions that did not exist
 	Duplicates                   uint64 // SENDs that were not taken, as their ids were known
@@ -142,7 +143,7 @@ func (d *destination) stats() DestinationStats {
 		Created: time.UnixMilli(d.created),
 	}
 	s.Ready, s.Unacked = d.depth()
-	for _, t := range d.taps {
+	for t := range d.allTaps() {
 		s.Consumers += len(t.q.consumers)
 	}
 	if d.queue != nil {

@@ -175,7 +175,7 @@ func (c *core) judgeSlow(t *tap) {
 	if !t.slow || t.q.ended {
 		return
 	}
-	if issued := t.issued(); issued != t.taken {
+	if issued := t.issued(); issued != t.taken || t.q.isPaused() {
 		t.taken, t.judge = issued, c.now.Add(c.opt.SlowConsumerTimeout)
 	}
 	if c.now.Before(t.judge) {

@@ -143,6 +143,7 @@ func (d *destination) consumed() bool {
 // endTemporary deletes a temporary destination with all that is in it.
 func (c *core) endTemporary(d *destination) {
 	delete(c.dests, d.addr)
+	d.doomed = true
 	c.disown(d)
 	if d.retained != nil {
 		c.retain(d, &Message{Retain: RetainRemove})
@@ -177,6 +178,7 @@ const temporaryProperties = "t"
 // recoverTemporary sees to a temporary destination that was there at the last end of the program: nobody finds it, and it is deleted.
 func (c *core) recoverTemporary(d *destination) {
 	delete(c.dests, d.addr)
+	d.doomed = true
 	d.temp = &temporary{orphan: true}
 }
 

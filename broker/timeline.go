@@ -164,6 +164,9 @@ func (l *timeline) trim() (dropped []*timed) {
 	return dropped
 }
 
+// lost tells whether what was read of an item is of no meaning any more.
+func (p *timePage) lost(seq store.Seq) bool { return p.void || p.removed[seq] }
+
 func (p *timePage) add(t *timed) {
 	delete(p.removed, t.due.seq) // it may have been there before, as what returns to its place
 	if len(p.added) < maxAdded && p.bytes < timelineBytes {
