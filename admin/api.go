@@ -1,11 +1,7 @@
 package admin
 
 import (
-	"context"
-	"fmt"
 	"net/http"
-	"net/url"
-	"strconv"
 	"time"
 
 	"footfall/broker"
@@ -85,19 +81,17 @@ const (
 )
 
 func (s *Server) destinations(w http.ResponseWriter, r *http.Request) {
-	offset, limit, err := pageOf(r.URL.Query())
+	q, err := destinationsQuery(r.URL.Query())
 	if err != nil {
-		refuse(w, http.StatusBadRequest, err.Error())
+		refuseError(w, err, "")
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), patience)
-	defer cancel()
-	list, total, ok := s.opt.Broker.Destinations(ctx, offset, limit)
-	if !ok {
-		refuse(w, http.StatusServiceUnavailable, "the broker's loop does not turn")
+	list, total, err := s.opt.Broker.Destinations(r.Context(), q)
+	if err != nil {
+		refuseError(w, err, "the broker's loop does not turn")
 		return
 	}
-	p := page{Total: total, Offset: offset, Items: make([]destination, len(list))}
+	p := page{Total: total, Offset: q.Offset, Items: make([]destination, len(list))}
 	for i, d := range list {
 		p.Items[i] = destinationOf(d)
 	}
@@ -110,27 +104,4 @@ func destinationOf(d broker.DestinationStats) destination {
 		Ready: d.Ready, Unacked: d.Unacked, Bytes: d.Bytes, Consumers: d.Consumers,
 		Received: d.Received, Delivered: d.Delivered, Acked: d.Acked, Created: d.Created.UTC(),
 	}
-}
-
-// pageOf reads offset and limit of a query; anything else in it is an error.
-func pageOf(query url.Values) (offset, limit int, err error) {
-	limit = defaultPage
-	for name, values := range query {
-		var into *int
-		low, high := 0, int(^uint32(0)>>1)
-		switch name {
-		case "offset":
-			into = &offset
-		case "limit":
-			into, low, high = &limit, 1, maxPage
-		default:
-			return 0, 0, fmt.Errorf("no such parameter: %.40q", name)
-		}
-		n, err := strconv.Atoi(values[0])
-		if err != nil || n < low || n > high || len(values) > 1 {
-			return 0, 0, fmt.Errorf("%s must be one number from %d to %d", name, low, high)
-		}
-		*into = n
-	}
-	return offset, limit, nil
 }

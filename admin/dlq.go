@@ -55,14 +55,14 @@ type deadLetter struct {
 // deadChange is the document of a retry or a purge: of one dead letter, of those of an origin or a reason, or of all.
 type deadChange struct {
 	Queue    string `json:"queue"`
-	ID       string `json:"id"`
-	Origin   string `json:"origin"`
-	Reason   string `json:"reason"`
-	Selector string `json:"selector"`
-	All      bool   `json:"all"`
-	To       string `json:"to"`
-	Limit    int    `json:"limit"`
-	Cursor   string `json:"cursor"`
+	ID       string `json:"id,omitempty"`
+	Origin   string `json:"origin,omitempty"`
+	Reason   string `json:"reason,omitempty"`
+	Selector string `json:"selector,omitempty"`
+	All      bool   `json:"all,omitempty"`
+	To       string `json:"to,omitempty"`
+	Limit    int    `json:"limit,omitempty"`
+	Cursor   string `json:"cursor,omitempty"`
 }
 
 // deadChanged is the answer. What it counts is on disk.

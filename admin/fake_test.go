@@ -32,13 +32,16 @@ func (f *fake) Stats(ctx context.Context) (broker.Stats, bool) {
 	return f.stats, !f.stuck
 }
 
-func (f *fake) Destinations(ctx context.Context, offset, limit int) ([]broker.DestinationStats, int, bool) {
+func (f *fake) Destinations(ctx context.Context, q broker.DestinationQuery) ([]broker.DestinationStats, int, error) {
 	if f.stuck {
 		<-ctx.Done()
-		return nil, 0, false
+		return nil, 0, ctx.Err()
 	}
-	list := f.list[min(offset, len(f.list)):]
-	return list[:min(limit, len(list))], len(f.list), true
+	list := f.list[min(q.Offset, len(f.list)):]
+	if q.Limit > 0 {
+		list = list[:min(q.Limit, len(list))]
+	}
+	return list, len(f.list), nil
 }
 
 // disk is the fake's side as a store.

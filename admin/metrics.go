@@ -2,7 +2,6 @@ package admin
 
 import (
 	"context"
-	"math"
 	"net/http"
 	"runtime"
 	"strings"
@@ -151,8 +150,8 @@ const other = "_other"
 // up the gauges of the others. Counters are not summed up: the sum would fall
 // whenever a destination leaves it, which readers take for a restart.
 func (c *collector) collectDestinations(ctx context.Context, put func(string, prometheus.ValueType, float64, ...string)) {
-	list, _, ok := c.s.opt.Broker.Destinations(ctx, 0, math.MaxInt)
-	if !ok {
+	list, _, err := c.s.opt.Broker.Destinations(ctx, broker.DestinationQuery{})
+	if err != nil {
 		return
 	}
 	rest := map[broker.Kind]*broker.DestinationStats{broker.Queue: {}, broker.Topic: {}, broker.Durable: {}}

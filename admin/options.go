@@ -10,11 +10,25 @@ import (
 	"footfall/store"
 )
 
-// Broker is the queue engine as it is looked at, and its schedule and dead letters as they are changed; see broker.Broker. Each method waits for
+// Broker is the queue engine as it is looked at and managed; see broker.Broker. Each method waits for
 // the loop, at most as long as ctx lives. Those that return a bool return false when it did not turn.
 type Broker interface {
 	Stats(ctx context.Context) (broker.Stats, bool)
-	Destinations(ctx context.Context, offset, limit int) (list []broker.DestinationStats, total int, ok bool)
+	Destinations(ctx context.Context, q broker.DestinationQuery) (list []broker.DestinationStats, total int, err error)
+	LookAt(ctx context.Context, a broker.Address) (broker.DestinationDetail, error)
+	CreateDestination(ctx context.Context, a broker.Address) (made bool, err error)
+	DeleteDestination(ctx context.Context, a broker.Address, when broker.Deletion) (broker.Deleted, error)
+	PauseDestination(ctx context.Context, a broker.Address, set, clear broker.Pause) (broker.Pause, error)
+
+	Messages(ctx context.Context, q broker.MessageQuery) (list []broker.QueuedMessage, next string, err error)
+	MoveMessages(ctx context.Context, q broker.MessageQuery, to broker.Address) (broker.MessagesChanged, error)
+	CopyMessages(ctx context.Context, q broker.MessageQuery, to broker.Address) (broker.MessagesChanged, error)
+	DeleteMessages(ctx context.Context, q broker.MessageQuery) (broker.MessagesChanged, error)
+
+	Connections(ctx context.Context, q broker.PageQuery) (list []broker.ConnectionStats, next uint64, err error)
+	Connection(ctx context.Context, id uint64) (broker.ConnectionStats, error)
+	CloseConnection(ctx context.Context, id uint64, reason string) (broker.ConnectionStats, error)
+	Consumers(ctx context.Context, of *broker.Address, q broker.PageQuery) (list []broker.LiveConsumer, next uint64, err error)
 
 	Scheduled(ctx context.Context, q broker.ScheduledQuery) (list []broker.ScheduledMessage, next string, err error)
 	ScheduledCounts(ctx context.Context) (broker.ScheduledCounts, error)
@@ -54,6 +68,8 @@ type Options struct {
 	Unready func() []string
 	// Reload reads the settings again: it cannot be done. An error is about the settings, and leaves all as it was.
 	Reload func(context.Context) (Reloaded, error)
+	// Explain tells what the settings say of a destination: nothing.
+	Explain func(broker.Address) ([]PolicyValue, error)
 	// Version and Revision are those of the program, Started is when it began.
 	Version, Revision string
 	Started           time.Time

@@ -37,11 +37,26 @@ var roles = map[string]auth.Role{
 	"POST /api/v1/dlq/purge":       auth.Operator,
 	"DELETE " + subscriptionPrefix: auth.Operator,
 	"POST /api/v1/reload":          auth.Admin,
+
+	"GET /api/v1/openapi.json":         auth.Viewer,
+	"GET /api/v1/destinations/show":    auth.Viewer,
+	"GET /api/v1/messages":             auth.Viewer,
+	"GET /api/v1/connections":          auth.Viewer,
+	"GET /api/v1/connections/show":     auth.Viewer,
+	"GET /api/v1/consumers":            auth.Viewer,
+	"POST /api/v1/destinations/make":   auth.Operator,
+	"POST /api/v1/destinations/delete": auth.Operator,
+	"POST /api/v1/destinations/pause":  auth.Operator,
+	"POST /api/v1/destinations/resume": auth.Operator,
+	"POST /api/v1/messages/move":       auth.Operator,
+	"POST /api/v1/messages/copy":       auth.Operator,
+	"POST /api/v1/messages/delete":     auth.Operator,
+	"POST /api/v1/connections/close":   auth.Operator,
 }
 
 // roleFor is the role that a request needs which the mux answers by that pattern, empty for none.
 func roleFor(method, pattern string) auth.Role {
-	if pattern == "" {
+	if pattern == "" || pattern == nothingThere {
 		return auth.Viewer // nothing is there, which not everybody has to know
 	}
 	if method == http.MethodHead {

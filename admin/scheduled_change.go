@@ -53,12 +53,15 @@ func (s *Server) replyChange(w http.ResponseWriter, r *http.Request, n int, err 
 	}
 }
 
+// rescheduling is the document that gives something another time: one of the two.
+type rescheduling struct {
+	DeliverAt json.RawMessage `json:"deliver_at,omitempty"`
+	Alias     json.RawMessage `json:"deliverAt,omitempty"`
+}
+
 // newTime reads {"deliver_at": ...}: milliseconds since the epoch, or RFC 3339 as a text. The name deliverAt is taken as well.
 func newTime(w http.ResponseWriter, r *http.Request) (at int64, status int, err error) {
-	var body struct {
-		DeliverAt json.RawMessage `json:"deliver_at"`
-		Alias     json.RawMessage `json:"deliverAt"`
-	}
+	var body rescheduling
 	if status, err := readDocument(w, r, &body); err != nil {
 		return 0, status, err
 	}

@@ -71,18 +71,7 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("GET /livez", s.livez)
 	mux.HandleFunc("GET /readyz", s.readyz)
 	mux.Handle("GET /metrics", s.metrics())
-	mux.HandleFunc("GET /api/v1/overview", s.overview)
-	mux.HandleFunc("GET /api/v1/destinations", s.destinations)
-	mux.HandleFunc("GET /api/v1/scheduled", s.onSchedule(patience, s.listScheduled))
-	mux.HandleFunc("GET /api/v1/scheduled/counts", s.onSchedule(patience, s.countScheduled))
-	mux.HandleFunc(scheduledPrefix, s.scheduledID)
-	mux.HandleFunc("GET /api/v1/dlq", s.onSchedule(patience, s.listDeadQueues))
-	mux.HandleFunc("GET /api/v1/dlq/messages", s.onSchedule(patience, s.listDead))
-	mux.HandleFunc("POST /api/v1/dlq/retry", s.onSchedule(diskPatience, s.retryDead))
-	mux.HandleFunc("POST /api/v1/dlq/purge", s.onSchedule(diskPatience, s.purgeDead))
-	mux.HandleFunc("GET /api/v1/subscriptions", s.listSubscriptions)
-	mux.HandleFunc(subscriptionPrefix, s.subscription)
-	mux.HandleFunc("POST /api/v1/reload", s.reload)
+	s.serveAPI(mux)
 	mux.HandleFunc("GET /{$}", s.index)
 	return s.secured(http.NewCrossOriginProtection().Handler(s.guarded(mux)))
 }
@@ -129,11 +118,7 @@ func (s *Server) index(w http.ResponseWriter, _ *http.Request) {
 		"/readyz                may it be sent work\n" +
 		"/metrics               metrics in the format of Prometheus\n" +
 		"/api/v1/overview       what the broker holds and did\n" +
-		"/api/v1/destinations   queues and topics; offset, limit\n" +
-		"/api/v1/reload         POST: reads the list of destinations in the settings again\n" +
-		"/api/v1/scheduled      what waits for its time; destination, id, from, until, limit, cursor, body\n" +
-		"/api/v1/dlq            queues of dead letters; messages in them at /api/v1/dlq/messages; queue, id, origin, reason, limit, cursor, body\n" +
-		"/api/v1/subscriptions  durable subscriptions; topic, limit, cursor\n"))
+		"/api/v1/openapi.json   all that can be asked below /api/v1, as an OpenAPI document\n"))
 }
 
 // reply writes v as JSON.
@@ -143,9 +128,4 @@ func reply(w http.ResponseWriter, status int, v any) {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	_ = e.Encode(v) // the client is gone, or will see that the document has no end
-}
-
-// refuse writes an error as JSON.
-func refuse(w http.ResponseWriter, status int, text string) {
-	reply(w, status, map[string]string{"error": text})
 }

@@ -47,6 +47,8 @@ func brokerMetrics() []metric[broker.Stats] {
 		{"duplicates_total", "SENDs that were not taken, as their destination was sent their dedup-id before.", counter, "", func(s *s) float64 { return float64(s.Duplicates) }},
 		{"duplicate_reads_total", "Times that the dedup-ids of a destination were read into memory.", counter, "", func(s *s) float64 { return float64(s.DuplicateReads) }},
 		{"duplicate_ids", "dedup-ids in memory.", gauge, "", func(s *s) float64 { return float64(s.DuplicateIDs) }},
+		{"destinations_deleted_total", "Queues and topics deleted by operators.", counter, "", func(s *s) float64 { return float64(s.DestinationsDeleted) }},
+		{"connections_ended_total", "Connections ended by operators.", counter, "", func(s *s) float64 { return float64(s.ConnectionsClosed) }},
 		{"stale_acks_total", "ACK and NACK frames of deliveries that were no longer pending.", counter, "", func(s *s) float64 { return float64(s.StaleAcks) }},
 		{"sends_blocked_total", "SENDs that had to wait for memory, disk or a slow consumer.", counter, "", func(s *s) float64 { return float64(s.Blocked) }},
 		{"sends_refused_total", "SENDs that waited and were refused in the end.", counter, "", func(s *s) float64 { return float64(s.Refused) }},
@@ -71,6 +73,7 @@ func brokerMetrics() []metric[broker.Stats] {
 		{"selector_searches_total", "Searches of deep backlogs for what a selector wants.", counter, "", func(s *s) float64 { return float64(s.Searches) }},
 		{"selector_searched_total", "Messages looked at in these searches.", counter, "", func(s *s) float64 { return float64(s.Searched) }},
 		{"destinations", "Queues, topics and durable subscriptions that exist.", gauge, "", func(s *s) float64 { return float64(s.Destinations) }},
+		{"destinations_paused", "Queues and topics of which an operator paused production or consumption.", gauge, "", func(s *s) float64 { return float64(s.Paused) }},
 		{"broker_rounds_total", "Turns of the broker's loop.", counter, "", func(s *s) float64 { return float64(s.Rounds) }},
 		{"broker_batches_total", "Batches of changes that the broker gave to the store.", counter, "", func(s *s) float64 { return float64(s.Batches) }},
 	}

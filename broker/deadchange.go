@@ -25,18 +25,18 @@ func (b *Broker) RetryDead(ctx context.Context, q DeadQuery, to *Address) (DeadC
 
 // PurgeDead deletes a page of dead letters.
 func (b *Broker) PurgeDead(ctx context.Context, q DeadQuery) (DeadChanged, error) {
-	return b.changeDead(ctx, q, func(c *core, from *backlog, e *entry) bool {
-		if c.takeOutOf(from, e) {
-			c.unhold(e.msg)
-		}
-		return true
-	})
+	return b.changeDead(ctx, q, discardPlace)
 }
 
 // changeDead calls do for each message of a page that no consumer has; false says that it was left where it is.
 func (b *Broker) changeDead(ctx context.Context, q DeadQuery, do func(*core, *backlog, *entry) bool) (DeadChanged, error) {
+	return b.changeAt(ctx, Address{Kind: Queue, Name: q.Queue}, q.DeadFilter, q.After, q.Limit, do)
+}
+
+// changeAt is changeDead for what is at an address.
+func (b *Broker) changeAt(ctx context.Context, at Address, f DeadFilter, after string, limit int, do func(*core, *backlog, *entry) bool) (DeadChanged, error) {
 	var done DeadChanged
-	p, err := b.deadPage(ctx, q.Queue, q.DeadFilter, q.After, q.Limit, func(c *core, from *backlog, list []deadEntry) []deadEntry {
+	p, err := b.deadPage(ctx, at, f, after, limit, func(c *core, from *backlog, list []deadEntry) []deadEntry {
 		for i := range list {
 			switch e := &list[i]; {
 			case e.held:
@@ -65,27 +65,14 @@ func (c *core) retry(q *backlog, e *entry, to *Address) bool {
 	if !ok || target == q.dest.addr {
 		return false
 	}
-	d := c.dests[target]
-	switch {
-	case target.Kind == Queue:
-		var err *Error
-		if d, err = c.open(target); err != nil {
-			return false
-		}
-	case target.Kind == Topic && (target.Wildcard() || len(c.feeds(target, d)) == 0) || target.Kind != Topic && d == nil:
+	d, ok := c.placeFor(target)
+	if !ok {
 		return false // nobody would get it
 	}
 	if !c.takeOutOf(q, e) {
 		return true // it is gone
 	}
-	m := e.msg.again()
-	c.policyOf(target, d).limit(m)
-	m.lives(c.ms)
-	if target.Kind == Topic {
-		c.publish(target, d, m)
-	} else {
-		c.enqueue(d.queue, m, c.next(d.shard))
-	}
+	c.putInto(target, d, e.msg.again())
 	c.unhold(e.msg)
 	c.stats.DeadRetried++
 	return true

@@ -102,7 +102,7 @@ func (b *Broker) DeadLetters(ctx context.Context, q DeadQuery) (list []DeadLette
 	if q.BodyBytes < 0 || q.BodyBytes > MaxScheduledBody {
 		return nil, "", &Error{Kind: KindInvalid, Message: "a page of dead letters shows 0 to 65536 octets of each body"}
 	}
-	p, err := b.deadPage(ctx, q.Queue, q.DeadFilter, q.After, q.Limit, func(_ *core, _ *backlog, list []deadEntry) []deadEntry { return list })
+	p, err := b.deadPage(ctx, Address{Kind: Queue, Name: q.Queue}, q.DeadFilter, q.After, q.Limit, func(_ *core, _ *backlog, list []deadEntry) []deadEntry { return list })
 	if err != nil {
 		return nil, "", err
 	}
@@ -124,11 +124,11 @@ type deadAnswer struct {
 	err  *Error
 }
 
-// deadPage looks at a page of a queue, and has act do something with it in the loop; what act returns is the page.
-func (b *Broker) deadPage(ctx context.Context, queue string, f DeadFilter, after string, limit int, act func(*core, *backlog, []deadEntry) []deadEntry) (deadAnswer, error) {
+// deadPage looks at a page of a queue or a durable subscription, and has act do something with it in the loop; what act returns is the page.
+func (b *Broker) deadPage(ctx context.Context, from Address, f DeadFilter, after string, limit int, act func(*core, *backlog, []deadEntry) []deadEntry) (deadAnswer, error) {
 	w := &deadWalk{filter: f, limit: cmp.Or(limit, 100)}
 	if w.limit < 1 || w.limit > MaxDead {
-		return deadAnswer{}, &Error{Kind: KindInvalid, Message: "a page has 1 to 1000 dead letters"}
+		return deadAnswer{}, &Error{Kind: KindInvalid, Message: "a page has 1 to 1000 messages"}
 	}
 	if f.ID != "" {
 		after, w.limit = f.ID, 1
@@ -136,13 +136,13 @@ func (b *Broker) deadPage(ctx context.Context, queue string, f DeadFilter, after
 	if after != "" {
 		var ok bool
 		if w.from, ok = parseDeadID(after); !ok {
-			return deadAnswer{}, &Error{Kind: KindInvalid, Message: "no dead letter has the id " + quote(after)}
+			return deadAnswer{}, &Error{Kind: KindInvalid, Message: "no message has the id " + quote(after)}
 		}
 	}
 	p, err := ask(ctx, b, func(c *core, answer func(deadAnswer)) {
-		d := c.dests[Address{Kind: Queue, Name: queue}]
-		if d == nil {
-			answer(deadAnswer{err: &Error{Kind: KindDestination, Message: "there is no queue " + quote(queue)}})
+		d := c.dests[from]
+		if d == nil || d.queue == nil {
+			answer(deadAnswer{err: notThere(from)})
 			return
 		}
 		var bad *Error
@@ -153,7 +153,7 @@ func (b *Broker) deadPage(ctx context.Context, queue string, f DeadFilter, after
 		w.read(c, d.queue, func(p deadAnswer) {
 			c.release(w.program)
 			if d.doomed {
-				answer(deadAnswer{err: &Error{Kind: KindDestination, Message: "there is no queue " + quote(queue)}})
+				answer(deadAnswer{err: notThere(from)})
 				return
 			}
 			p.list = act(c, d.queue, p.list)

@@ -36,7 +36,7 @@ type Deleted struct {
 
 // LookAt looks at one queue or topic; an error of KindDestination says that there is none.
 func (b *Broker) LookAt(ctx context.Context, a Address) (DestinationDetail, error) {
-	return change(ctx, b, func(c *core) (DestinationDetail, *Error) {
+	return look(ctx, b, func(c *core) (DestinationDetail, *Error) {
 		d, err := c.existing(a)
 		if err != nil {
 			return DestinationDetail{}, err
@@ -100,13 +100,22 @@ func (b *Broker) PauseDestination(ctx context.Context, a Address, set, clear Pau
 
 // change has the loop do something, and waits until that is on disk.
 func change[T any](ctx context.Context, b *Broker, do func(c *core) (T, *Error)) (T, error) {
+	return request(ctx, b, do, (*core).onDisk)
+}
+
+// look has the loop look at something, and waits for no disk.
+func look[T any](ctx context.Context, b *Broker, at func(c *core) (T, *Error)) (T, error) {
+	return request(ctx, b, at, func(_ *core, answer func()) { answer() })
+}
+
+func request[T any](ctx context.Context, b *Broker, do func(c *core) (T, *Error), when func(c *core, answer func())) (T, error) {
 	type result struct {
 		value T
 		err   *Error
 	}
 	r, err := ask(ctx, b, func(c *core, answer func(result)) {
 		v, err := do(c)
-		c.onDisk(func() { answer(result{v, err}) })
+		when(c, func() { answer(result{v, err}) })
 	})
 	if err == nil && r.err != nil {
 		err = r.err
@@ -128,9 +137,17 @@ func (c *core) existing(a Address) (*destination, *Error) {
 	}
 	d := c.dests[a]
 	if d == nil {
-		return nil, &Error{Kind: KindDestination, Message: "there is no " + a.Kind.String() + " " + quote(a.Name)}
+		return nil, notThere(a)
 	}
 	return d, nil
+}
+
+func notThere(a Address) *Error {
+	what := a.Kind.String()
+	if a.Kind == Durable {
+		what = "durable subscription"
+	}
+	return &Error{Kind: KindDestination, Message: "there is no " + what + " " + quote(a.Name)}
 }
 
 func (d *destination) detail() DestinationDetail {

@@ -1,9 +1,7 @@
 package broker
 
 import (
-	"cmp"
 	"context"
-	"slices"
 	"time"
 )
 
@@ -31,6 +29,7 @@ type Stats struct {
 	OverQuota                    uint64 // SENDs and COMMITs refused for a quota
 	SlowConsumers                uint64 // disconnected
 	DestinationsDeleted          uint64 // by operators
+	ConnectionsClosed            uint64 // by operators
 	Browsed                      uint64 // messages shown to browsers
 	UnknownDurables              uint64 // UNSUBSCRIBEs of durable subscriptions that did not exist
 	Duplicates                   uint64 // SENDs that were not taken, as their ids were known
@@ -42,6 +41,7 @@ type Stats struct {
 	Connections, Subscriptions, Destinations int
 	Durables                                 int // of the destinations, durable subscriptions
 	Temporaries                              int // of the destinations, temporary ones
+	Paused                                   int // of the destinations, those of which something is paused
 	Selectors                                int // distinct ones in use
 	Ready, Unacked, Scheduled                int64
 	DuplicateIDs                             int           // ids of messages in memory
@@ -83,6 +83,9 @@ func (c *core) takeStock() Stats {
 		if d.temp != nil {
 			s.Temporaries++
 		}
+		if d.paused != 0 {
+			s.Paused++
+		}
 		ready, unacked := d.depth()
 		s.Ready += ready
 		s.Unacked += unacked
@@ -118,23 +121,6 @@ func (d *destination) depth() (ready, unacked int64) {
 		}
 	}
 	return ready, unacked
-}
-
-// Destinations lists what exists, the most active first, at most limit of them after
-// the first offset; total is how many there are.
-func (b *Broker) Destinations(ctx context.Context, offset, limit int) (list []DestinationStats, total int, ok bool) {
-	ok = b.call(ctx, func(c *core) {
-		total = len(c.dests)
-		for _, d := range c.dests {
-			list = append(list, d.stats())
-		}
-	})
-	slices.SortFunc(list, func(a, b DestinationStats) int {
-		return cmp.Or(cmp.Compare(b.Received+b.Delivered, a.Received+a.Delivered), cmp.Compare(b.Ready, a.Ready),
-			cmp.Compare(a.Address.Kind, b.Address.Kind), cmp.Compare(a.Address.Name, b.Address.Name))
-	})
-	list = list[min(offset, len(list)):]
-	return list[:min(limit, len(list))], total, ok
 }
 
 func (d *destination) stats() DestinationStats {

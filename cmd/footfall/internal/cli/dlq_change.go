@@ -94,22 +94,11 @@ func changeDead(w *world, cmd *cobra.Command, action, done string, flags func() 
 				return errors.New("nothing was " + done)
 			}
 		}
-		r := deadRun{w: w, cmd: cmd, admin: admin, path: dlqPath + "/" + action, rate: rate, done: done, quiet: !isTerminal(w.stderr)}
+		r := pagedChange{w: w, cmd: cmd, admin: admin, path: dlqPath + "/" + action, rate: rate, done: done, quiet: !isTerminal(w.stderr)}
 		if err := r.run(c, ids); err != nil {
 			return err
 		}
-		if *output == formatJSON {
-			return printJSON(w.stdout, r.sum)
-		}
-		fmt.Fprintf(w.stdout, "%s: %d", done, r.sum.Changed)
-		if r.sum.Unacked > 0 {
-			fmt.Fprintf(w.stdout, ", with consumers: %d", r.sum.Unacked)
-		}
-		if r.sum.Homeless > 0 {
-			fmt.Fprintf(w.stdout, ", without a place to go to: %d", r.sum.Homeless)
-		}
-		fmt.Fprintln(w.stdout)
-		return nil
+		return r.print(*output)
 	})
 }
 
@@ -144,8 +133,8 @@ func previewDead(w *world, cmd *cobra.Command, admin *adminServer, c *deadChange
 	return nil
 }
 
-// deadRun does a change, page by page.
-type deadRun struct {
+// pagedChange does a change, page by page.
+type pagedChange struct {
 	w     *world
 	cmd   *cobra.Command
 	admin *adminServer
@@ -156,26 +145,29 @@ type deadRun struct {
 	sum   deadChanged
 }
 
-func (r *deadRun) run(c deadChange, ids []string) error {
-	if len(ids) == 0 {
-		return r.pages(c)
-	}
-	return eachID(ids, func(id string) error {
+func (r *pagedChange) run(c deadChange, ids []string) error {
+	change := func(id string) error {
 		c.ID = id
-		return r.pages(c)
-	})
+		return r.pages(1000, func(limit int, cursor string) any {
+			c.Limit, c.Cursor = limit, cursor
+			return &c
+		})
+	}
+	if len(ids) == 0 {
+		return change("")
+	}
+	return eachID(ids, change)
 }
 
-// pages goes on until there are no more, at the rate that is wanted, and tells how far it is.
-func (r *deadRun) pages(c deadChange) error {
-	c.Limit = 1000
+// pages goes on until there are no more, at the rate that is wanted, and tells how far it is. document makes what is asked for.
+func (r *pagedChange) pages(limit int, document func(limit int, cursor string) any) error {
 	if r.rate > 0 {
-		c.Limit = min(c.Limit, max(r.rate/10, 1))
+		limit = min(limit, max(r.rate/10, 1))
 	}
-	for {
+	for cursor := ""; ; {
 		began := time.Now()
 		var page deadChanged
-		if err := r.admin.ask(r.cmd.Context(), http.MethodPost, r.path, nil, &c, &page); err != nil {
+		if err := r.admin.ask(r.cmd.Context(), http.MethodPost, r.path, nil, document(limit, cursor), &page); err != nil {
 			return err
 		}
 		r.sum.Changed += page.Changed
@@ -184,7 +176,7 @@ func (r *deadRun) pages(c deadChange) error {
 		if !r.quiet {
 			fmt.Fprintf(r.w.stderr, "\r%s: %d ", r.done, r.sum.Changed)
 		}
-		if c.Cursor = page.Next; c.Cursor == "" {
+		if cursor = page.Next; cursor == "" {
 			if !r.quiet {
 				fmt.Fprintln(r.w.stderr)
 			}
@@ -199,4 +191,20 @@ func (r *deadRun) pages(c deadChange) error {
 			}
 		}
 	}
+}
+
+// print tells what was done in all.
+func (r *pagedChange) print(output format) error {
+	if output == formatJSON {
+		return printJSON(r.w.stdout, r.sum)
+	}
+	fmt.Fprintf(r.w.stdout, "%s: %d", r.done, r.sum.Changed)
+	if r.sum.Unacked > 0 {
+		fmt.Fprintf(r.w.stdout, ", with consumers: %d", r.sum.Unacked)
+	}
+	if r.sum.Homeless > 0 {
+		fmt.Fprintf(r.w.stdout, ", without a place to go to: %d", r.sum.Homeless)
+	}
+	_, err := fmt.Fprintln(r.w.stdout)
+	return err
 }

@@ -104,7 +104,7 @@ func newRoot(w *world) *cobra.Command {
 	root.SetHelpTemplate(helpTemplate)
 	root.SetUsageTemplate(usageTemplate)
 	root.SuggestionsMinimumDistance = 2
-	root.AddCommand(newServe(w), newSend(w), newReceive(w), newTransfer(w), newSchedule(w), newSub(w), newDLQ(w), newUser(w), newACL(w), newReload(w), newConfig(w), newStore(w), newVersion(w))
+	root.AddCommand(newServe(w), newSend(w), newReceive(w), newTransfer(w), newSchedule(w), newDestination(w, "queue"), newDestination(w, "topic"), newMsg(w), newConn(w), newSub(w), newDLQ(w), newUser(w), newACL(w), newReload(w), newConfig(w), newStore(w), newVersion(w))
 	return root
 }
 

@@ -36,6 +36,7 @@ type Node struct {
 	serving   sync.WaitGroup
 	closed    sync.Once
 	draining  atomic.Bool
+	explains  atomic.Pointer[Options]
 	failed    chan error // of size 1: the first failure
 	recovered Recovered
 	took      time.Duration
@@ -65,6 +66,7 @@ func Start(o Options, p Program) (n *Node, err error) {
 	if err := n.directory(); err != nil {
 		return n, err
 	}
+	n.explains.Store(&o)
 	commits := admin.NewCommits()
 	if err := n.open(p, commits); err != nil {
 		return n, err
@@ -82,7 +84,7 @@ func Start(o Options, p Program) (n *Node, err error) {
 		}
 		n.admin = admin.New(admin.Options{
 			Broker: n.broker, Store: n.store, Auth: n.auth, Commits: commits, Traffic: n.traffic, Unready: n.unready, Reload: p.Reload,
-			Version: p.Version, Revision: p.Revision, Started: started,
+			Explain: n.explain, Version: p.Version, Revision: p.Revision, Started: started,
 			Hosts: o.AdminHosts, MetricsDestinations: o.MetricsDestinations, Log: p.Log,
 		})
 		n.serve("admin", n.adminAt, n.admin.Serve, admin.ErrServerClosed)
