@@ -187,7 +187,7 @@ func (m *model) restful(c *modelConn, s *modelSub, starved bool) {
 		return
 	}
 	for _, it := range m.waiting(s) {
-		if it.with == nil && !it.uncertain && s.wants(it.sent) {
+		if it.with == nil && !it.uncertain && !it.in.paused && s.wants(it.sent) {
 			m.bad("%v waits in %s and %s has room on %s", it, it.in.name, s.key, c.name)
 			return
 		}

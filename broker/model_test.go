@@ -23,8 +23,9 @@ type model struct {
 
 // modelBacklog is a queue, or what one subscriber of a topic has coming.
 type modelBacklog struct {
-	name  string
-	items []*modelItem
+	name   string
+	items  []*modelItem
+	paused bool // nothing of it is delivered
 }
 
 // modelItem is one message for one backlog.
@@ -89,6 +90,7 @@ type modelConn struct {
 	unwritten []*modelDelivery
 	txs       map[uint64][]*modelDelivery
 	lastTx    uint64
+	doomed    bool              // it is to get an ERROR, as a queue was deleted
 	over      bool              // it got an ERROR, or its CLOSE
 	commits   map[string]uint64 // receipts of COMMITs whose effect is not known
 }

@@ -132,7 +132,7 @@ func (h *history) everything() map[string]func(*rapid.T) {
 		"unsubscribe": h.unsubscribe, "ack": h.ack, "ack more": h.ack, "nack": h.nack, "recover": h.recover, "commit": h.commit,
 		"abort": h.abort, "vanish": h.vanish, "disconnect": h.disconnect, "stall": h.stall, "write": h.write, "credit": h.credit,
 		"slow": h.slow, "slow again": h.slow, "advance": h.advance, "advance again": h.advance, "restart": h.restart, "disk": h.disk,
-		"cancel": h.cancel, "reschedule": h.reschedule, "run now": h.runNow, "browse": h.browse,
+		"cancel": h.cancel, "reschedule": h.reschedule, "run now": h.runNow, "browse": h.browse, "delete": h.deleteQueue, "pause": h.pauseQueue, "pause again": h.pauseQueue,
 	}
 }
 
@@ -249,8 +249,12 @@ func (h *history) ctx() context.Context { return context.Background() }
 func (h *history) expected(c *modelConn, err *Error) {
 	switch err.Kind {
 	case "", KindSlow:
-	case KindResource:
+	case KindResource, KindPaused:
 		c.sends = nil
+	case KindDeleted:
+		if !c.doomed {
+			h.m.bad("%s has nothing of a queue that was deleted, and got %s", c.name, err.Message)
+		}
 	default:
 		h.m.bad("%s got ERROR %s", c.name, err.Message)
 	}
@@ -371,6 +375,9 @@ func (h *history) drain() {
 	h.begin()
 	h.strict = false
 	h.detachAll()
+	for _, name := range queueNames {
+		h.setPaused(Address{Kind: Queue, Name: name}, 0)
+	}
 	h.w.b.inbox.run(func() { h.w.b.core.diskFree(1 << 40) })
 	h.endJobs()
 	for _, name := range append(queueNames, browsed) {
