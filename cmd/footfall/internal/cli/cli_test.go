@@ -441,7 +441,7 @@ func TestAClientThatStaysIsToldAndCutInTime(t *testing.T) {
 	}
 }
 
-var update = flag.Bool("update", false, "write the reference in docs/configuration.md anew")
+var update = flag.Bool("update", false, "write the reference in docs/configuration.md and the examples in docs/admin.md anew")
 
 // manual is where the reference of settings stands.
 const manual = "../../../../docs/configuration.md"
