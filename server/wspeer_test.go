@@ -69,9 +69,8 @@ func masked(first byte, payload string) string {
 	return string(head) + "\x00\x00\x00\x00" + payload
 }
 
-// text and binary send a message of one frame.
-func (p *wsPeer) text(payload string)   { p.t.Helper(); p.write(masked(0x81, payload)) }
-func (p *wsPeer) binary(payload string) { p.t.Helper(); p.write(masked(0x82, payload)) }
+// text sends a message of one frame.
+func (p *wsPeer) text(payload string) { p.t.Helper(); p.write(masked(0x81, payload)) }
 
 // frame returns the next frame.
 func (p *wsPeer) frame() (wsFrame, error) {

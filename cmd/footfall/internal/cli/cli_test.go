@@ -63,13 +63,19 @@ func (s *serving) env() []string { return []string{"FOOTFALL_SERVER=" + s.stomp}
 // serve starts a broker on dir and waits until it says where it is.
 func serve(t *testing.T, dir string, args ...string) *serving {
 	t.Helper()
+	return serveIn(t, dir, nil, args...)
+}
+
+// serveIn is serve with an environment.
+func serveIn(t *testing.T, dir string, env []string, args ...string) *serving {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &serving{dir: dir, stop: cancel, ended: make(chan ran, 1)}
 	out, in := io.Pipe()
 	var stderr bytes.Buffer
 	go func() {
 		all := append([]string{"serve", "--data", dir, "--stomp", "127.0.0.1:0", "--admin", "127.0.0.1:0"}, args...)
-		code := cli.Run(ctx, all, strings.NewReader(""), in, &stderr, nil)
+		code := cli.Run(ctx, all, strings.NewReader(""), in, &stderr, env)
 		_ = in.CloseWithError(io.EOF)
 		s.ended <- ran{code, "", stderr.String()}
 	}()

@@ -58,6 +58,7 @@ func serve(ctx context.Context, o node.Options, w *world, r *reloader) error {
 		banner(w.stdout, n, &o, b)
 	}
 	warn(log, n)
+	notify(w, log, "READY=1")
 	select {
 	case err = <-n.Failed():
 		if errors.Is(err, node.ErrFatal) {
@@ -70,6 +71,7 @@ func serve(ctx context.Context, o node.Options, w *world, r *reloader) error {
 	case <-ctx.Done():
 		log.Info("stopping: connections are told, what they sent is put on disk; a second signal ends this at once", "timeout", o.ShutdownTimeout)
 	}
+	notify(w, log, "STOPPING=1")
 	if err := errors.Join(err, shutdown(ctx, n, &o)); err != nil {
 		return err
 	}

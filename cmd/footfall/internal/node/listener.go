@@ -67,7 +67,7 @@ func label(text string) error {
 	if len(text) > 64 || slices.ContainsFunc([]byte(text), func(b byte) bool {
 		return b != '-' && b != '_' && b != '.' && (b < '0' || b > '9') && (b < 'a' || b > 'z') && (b < 'A' || b > 'Z')
 	}) {
-		return errors.New("must have up to 64 letters, digits and -_.")
+		return errors.New("must have up to 64 letters, digits, hyphens, dots and low lines")
 	}
 	return path(text)
 }
