@@ -26,8 +26,9 @@ type library struct {
 	shown string
 	// send and receive are its two programs for the examples of the documentation, if there are such.
 	send, receive string
-	// features is its program that tries the features of the table, shared what it has in common with others.
-	features, shared string
+	// features is its program that tries the features of the table, shared what follows it and others have too.
+	features string
+	shared   []string
 	// run is the command line that runs a program, where it is after this.
 	run []string
 	// env are variables that let the language find the library. INSTALLED is where `make clients` installed it.
@@ -44,14 +45,23 @@ var libraries = []library{
 		name: "stomp.py over WebSocket", features: "python/features-stomp.py.py",
 		run: []string{"python3"}, env: []string{"PYTHONPATH=INSTALLED/python/lib", "PYTHONDONTWRITEBYTECODE=1", "TRANSPORT=websocket"},
 	},
-	{name: "@stomp/stompjs", send: "node/send-stompjs.mjs", receive: "node/receive-stompjs.mjs", features: "node/features-stompjs.mjs", shared: "node/features.mjs", run: []string{"node"}},
-	{name: "stompit", send: "node/send-stompit.mjs", receive: "node/receive-stompit.mjs", features: "node/features-stompit.mjs", shared: "node/features.mjs", run: []string{"node"}},
-	{name: "@stomp/rx-stomp", features: "node/features-rx-stomp.mjs", shared: "node/features.mjs", run: []string{"node"}},
-	{name: "webstomp-client", features: "node/features-webstomp.mjs", shared: "node/features.mjs", run: []string{"node"}},
-	{name: "stompjs 2.3", features: "node/features-stompjs2.mjs", shared: "node/features.mjs", run: []string{"node"}},
+	{name: "@stomp/stompjs", send: "node/send-stompjs.mjs", receive: "node/receive-stompjs.mjs", features: "node/features-stompjs.mjs", shared: []string{"node/stompjs.mjs", "node/features.mjs"}, run: []string{"node"}},
+	{name: "stompit", send: "node/send-stompit.mjs", receive: "node/receive-stompit.mjs", features: "node/features-stompit.mjs", shared: []string{"node/features.mjs"}, run: []string{"node"}},
+	{name: "@stomp/stompjs in Chromium", features: "node/features-chromium.mjs", shared: []string{"node/stompjs.mjs", "node/features.mjs"}, run: []string{"node"}},
+	{name: "@stomp/rx-stomp", features: "node/features-rx-stomp.mjs", shared: []string{"node/features.mjs"}, run: []string{"node"}},
+	{name: "webstomp-client", features: "node/features-webstomp.mjs", shared: []string{"node/features.mjs"}, run: []string{"node"}},
+	{name: "stompjs 2.3", features: "node/features-stompjs2.mjs", shared: []string{"node/features.mjs"}, run: []string{"node"}},
 	{
 		name: "JMS by stompjms", send: "java/send-stompjms.java", receive: "java/receive-stompjms.java",
-		features: "java/features-stompjms.java", shared: "java/features.java",
+		features: "java/features-stompjms.java", shared: []string{"java/features.java"},
+		run: []string{"java", "-XX:TieredStopAtLevel=1"}, env: []string{"CLASSPATH=INSTALLED/java/lib/*"},
+	},
+	{
+		name: "Spring's client", features: "java/features-spring.java", shared: []string{"java/features.java"},
+		run: []string{"java", "-XX:TieredStopAtLevel=1"}, env: []string{"CLASSPATH=INSTALLED/java/lib/*"},
+	},
+	{
+		name: "Spring's broker relay", features: "java/features-relay.java", shared: []string{"java/features.java"},
 		run: []string{"java", "-XX:TieredStopAtLevel=1"}, env: []string{"CLASSPATH=INSTALLED/java/lib/*"},
 	},
 	{name: "go-stomp", send: "go/send-go-stomp.txt", receive: "go/receive-go-stomp.txt", features: "go/features-go-stomp.txt", run: []string{"go", "run"}},

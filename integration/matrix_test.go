@@ -75,12 +75,13 @@ func webSocketPort(t testing.TB, p *process) string {
 	return found[1]
 }
 
-// forClients is a broker with all that the clients need: a WebSocket, on which silence counts as it does over TCP.
+// forClients is a broker with all that the clients need: a WebSocket, on which silence counts as it does over TCP, and
+// which pages of any origin may use.
 func forClients(t testing.TB) *process {
 	t.Helper()
 	return start(t, launch{
 		args: []string{"--websocket", "127.0.0.1:0"},
-		env:  []string{"FOOTFALL_WEBSOCKET_MIN_SILENCE=100ms"},
+		env:  []string{"FOOTFALL_WEBSOCKET_MIN_SILENCE=100ms", "FOOTFALL_WEBSOCKET_ORIGINS=*"},
 	})
 }
 
@@ -88,8 +89,8 @@ func forClients(t testing.TB) *process {
 func (l *library) try(t testing.TB) map[string]outcome {
 	t.Helper()
 	text := l.text(t, l.features)
-	if l.shared != "" {
-		text += l.text(t, l.shared)
+	for _, name := range l.shared {
+		text += l.text(t, name)
 	}
 	lines := l.do(t, text, ports(t, forClients(t)))
 	found := map[string]outcome{}
