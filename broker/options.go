@@ -77,6 +77,8 @@ type Options struct {
 	MaxDestinations int
 	// VirtualTopics are the topics of which queues get copies: Consumer.*.{VirtualTopic.>}, as with ActiveMQ. An empty list that is not nil is none.
 	VirtualTopics []VirtualTopic
+	// VirtualSelectors has a queue get no copy of what none of its consumers wants, where it has some and each has a selector.
+	VirtualSelectors bool
 	// MaxFollowed bounds the queues that the subscriptions of a connection take from by wildcards, each counted for each of them: 100 000.
 	MaxFollowed int
 	// MaxTemporaries bounds the temporary destinations of a connection: 10 000.

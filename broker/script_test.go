@@ -294,7 +294,7 @@ func options(w words) Options {
 	return Options{
 		Window: w.num("window"), OutboxBytes: int64(w.num("outbox")), TopicBytes: int64(w.num("topic")),
 		BacklogMessages: w.num("backlog"), BacklogBytes: int64(w.num("octets")), MemoryBytes: int64(w.num("memory")),
-		MaxTemporaries: w.num("temporaries"), MaxFollowed: w.num("followed"), SharedTemporaries: w.named["temporaries-of"] == "user",
+		MaxTemporaries: w.num("temporaries"), MaxFollowed: w.num("followed"), VirtualSelectors: w.named["virtual"] == "selectors", SharedTemporaries: w.named["temporaries-of"] == "user",
 		MaxDestinations: w.num("destinations"), NoAutoCreate: w.named["create"] == "false", TransactionActions: w.num("actions"),
 		MaxWindow: w.num("max-window"), MaxWindowBytes: int64(w.num("max-octets")), RetainedBytes: int64(w.num("retained")), DuplicateIDs: w.num("ids"), DuplicateBytes: int64(w.num("idbytes")), ExclusiveDurables: w.named["sharing"] == "exclusive",
 	}

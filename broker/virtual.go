@@ -98,10 +98,25 @@ func (c *core) queuesOf(a Address) []*destination {
 	return c.virtual[a.Name]
 }
 
+// refused tells whether d has consumers and none of them wants m, each for its selector.
+func (c *core) refused(d *destination, m *Message) bool {
+	q := d.queue
+	if !c.opt.VirtualSelectors || len(q.consumers) == 0 || q.plain() > 0 {
+		return false
+	}
+	c.look(q, &entry{msg: m})
+	wanted := false
+	q.index.Match(&c.probe, func(*lens) { wanted = true })
+	return !wanted
+}
+
 // copyInto gives the queue d a copy of m, as if it had been sent there, with the times that count there.
 func (c *core) copyInto(d *destination, m *Message) {
 	own := m.another()
 	own.Destination, own.topic, own.Retain = "", "", RetainNone
+	if c.refused(d, own) {
+		return
+	}
 	d.received++
 	p := c.policyOf(d.addr, d)
 	if p.override != nil {

@@ -65,6 +65,8 @@ func delivery(o *Options) []config.Setting {
 			"connection", "user"),
 		config.List(&o.VirtualTopics, "delivery.virtual-topics", "Consumer.*.{VirtualTopic.>}", "pattern of queues with the topic in braces, or none",
 			"Queues that get copies of what is sent to topics: a queue of such a name gets what is sent to the topic in braces.", virtualTopic),
+		config.Switch(&o.Broker.VirtualSelectors, "delivery.virtual-selectors", "false",
+			"Leave out copies that no consumer of a queue wants, where it has consumers and each has a selector."),
 		config.Switch(&o.AutoCreate, "delivery.auto-create", "true",
 			"Make a destination at first use. Otherwise SEND and SUBSCRIBE to one that does not exist are refused."),
 		config.Switch(&o.ContentSelectors, "delivery.content-selectors", "true",
