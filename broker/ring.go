@@ -16,7 +16,7 @@ func (r *ring[T]) grow() {
 	if r.n < len(r.buf) {
 		return
 	}
-	buf := make([]T, max(8, 2*len(r.buf)))
+	buf := make([]T, max(2, 2*len(r.buf)))
 	for i := range r.n {
 		buf[i] = *r.at(i)
 	}

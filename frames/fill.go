@@ -3,7 +3,7 @@ package frames
 const (
 	// minBuffer and maxBuffer bound the read buffer; header lines may make it
 	// greater for a while, as Limits allow.
-	minBuffer = 4 << 10
+	minBuffer = 1 << 10
 	maxBuffer = 64 << 10
 	// minRead is the least room for a Read.
 	minRead = 512
