@@ -131,7 +131,7 @@ func (l *library) text(t testing.TB, name string) string {
 // do runs a program of that text to its end, with these variables and arguments, and returns what it prints.
 func (l *library) do(t testing.TB, text string, env []string, args ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*patience)
 	defer cancel()
 	line := append(append(slices.Clone(l.run), l.program(t, text)), args...)
 	cmd := exec.CommandContext(ctx, line[0], line[1:]...)

@@ -179,7 +179,7 @@ class Relay {
 
     public static void main(String[] args) throws Exception {
         Features features = new Features();
-        Relay app = new Relay("", 600);
+        Relay app = new Relay("", 1000);
         features.lacks("1.0", "it speaks 1.1 and 1.2");
         features.attempt("1.1", () -> app.speaks("1.1"));
         features.attempt("1.2", () -> app.speaks("1.2"));
@@ -278,7 +278,7 @@ class Relay {
     }
 
     static void missed() throws Exception {
-        Relay app = new Relay("_SILENT", 600);
+        Relay app = new Relay("_SILENT", 1000);
         for (int i = 0; i < 1000 && app.handler.isBrokerAvailable(); i++) {
             TimeUnit.MILLISECONDS.sleep(10);
         }

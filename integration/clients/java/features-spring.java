@@ -129,7 +129,7 @@ class Spring {
         features.lacks("abort", "it has no transactions");
         features.attempt("receipt", Spring::receipt);
         features.attempt("beats", Spring::beats);
-        features.attempt("missed", () -> open("_SILENT", 600).lost.get(10, TimeUnit.SECONDS));
+        features.attempt("missed", () -> open("_SILENT", 1000).lost.get(10, TimeUnit.SECONDS));
         features.attempt("selector", Spring::selector);
         features.attempt("durable", Spring::durable);
         features.attempt("delay", Spring::delay);
@@ -206,7 +206,7 @@ class Spring {
     }
 
     static void beats() throws Exception {
-        Open s = open("", 600);
+        Open s = open("", 1000);
         try {
             throw new IllegalStateException("lost: " + s.lost.get(3500, TimeUnit.MILLISECONDS));
         } catch (java.util.concurrent.TimeoutException kept) {

@@ -157,14 +157,14 @@ function featureSuite() {
       await s.close();
     },
     beats: async () => {
-      const s = await open({ beat: 600 });
+      const s = await open({ beat: 1000 });
       const what = await Promise.race([s.lost, pause(3500)]);
       demand(what === undefined, `lost: ${what}`);
       await s.confirmed('/queue/beats', 'x');
       await s.close();
     },
     missed: async () => {
-      const s = await open({ beat: 600, port: '_SILENT' });
+      const s = await open({ beat: 1000, port: '_SILENT' });
       await within(10_000, s.lost, 'the silence was not noticed');
     },
     selector: async () => {

@@ -173,14 +173,14 @@ def receipt():
 
 
 def beats():
-    s = Session(beat=600)
+    s = Session(beat=1000)
     demand(not s.lost.wait(3.5), "the connection was lost")
     s.send("/queue/beats", "x")
     s.close()
 
 
 def missed():
-    s = Session(beat=600, suffix="_SILENT")
+    s = Session(beat=1000, suffix="_SILENT")
     demand(s.lost.wait(10), "the silence was not noticed")
 
 

@@ -165,14 +165,14 @@ attempts = {
     s.close
   },
   "beats" => lambda {
-    s = Session.new(beat: 600)
+    s = Session.new(beat: 1000)
     sleep 3.5
     s.send("/queue/beats", "x")
     demand(s.conn.hb_received && s.conn.hb_sent, "heart-beats were missed")
     s.conn.disconnect
   },
   "missed" => lambda {
-    s = Session.new(beat: 600, suffix: "_SILENT")
+    s = Session.new(beat: 1000, suffix: "_SILENT")
     noticed = (1..50).any? do
       sleep 0.2
       !s.conn.hb_received
