@@ -66,6 +66,9 @@ func NewPolicies(list []Policy) (*Policies, error) {
 			errs.add(i, "match", "%w; it is %s", err, quote(policy.Match))
 			continue
 		}
+		if pattern.kind == Queue && policy.Slow != 0 {
+			errs.add(i, PolicySlowConsumer.String(), "is for topics; consumers of a queue hold nobody up")
+		}
 		p.add(i, pattern, &errs)
 	}
 	if len(p.wildcards[Queue])+len(p.wildcards[Topic]) > MaxWildcardPolicies {
@@ -163,6 +166,7 @@ type policy struct {
 	ackTimeout         *time.Duration    // nil: the subscription decides
 	errors             *ErrorDestination // nil: the default
 	quota              quota
+	slow               SlowConsumer
 }
 
 // compile puts together what a choice names.
@@ -190,6 +194,9 @@ func (p *Policies) compile(choice Choice) *policy {
 	}
 	if i := choice[PolicyAckTimeout]; i >= 0 {
 		out.ackTimeout = p.list[i].AckTimeout
+	}
+	if i := choice[PolicySlowConsumer]; i >= 0 {
+		out.slow = p.list[i].Slow
 	}
 	out.redelivery = p.redelivery(choice)
 	out.quota = p.quota(choice)

@@ -38,6 +38,8 @@ type Policy struct {
 	MaxMessages, MaxBytes, MaxMessageSize *int64
 	// Overflow is what happens when there is no room by MaxMessages and MaxBytes. The default is OverflowBlock.
 	Overflow Overflow
+	// Slow is what happens to consumers of a topic that do not keep up, but for those of durable subscriptions. The default is SlowBlock.
+	Slow SlowConsumer
 	// Reset are settings that are as if no policy had them, whatever less specific policies say.
 	Reset []PolicySetting
 }
@@ -81,6 +83,7 @@ const (
 	PolicyMaxBytes
 	PolicyMaxMessageSize
 	PolicyOverflow
+	PolicySlowConsumer
 
 	policySettings
 )
@@ -90,7 +93,7 @@ func (s PolicySetting) String() string {
 	return [policySettings]string{
 		"time-to-deliver", "default-ttl", "max-ttl", "expired",
 		"redelivery-delay", "redelivery-backoff", "redelivery-multiplier", "redelivery-max-delay", "redelivery-jitter", "redelivery-limit",
-		"error-destination", "ack-timeout", "max-messages", "max-bytes", "max-message-size", "overflow",
+		"error-destination", "ack-timeout", "max-messages", "max-bytes", "max-message-size", "overflow", "slow-consumer",
 	}[s]
 }
 
@@ -110,7 +113,7 @@ func (p *Policy) Has(s PolicySetting) bool {
 		p.TimeToDeliver != nil, p.DefaultTTL != nil, p.MaxTTL != nil, p.Expired != 0,
 		r.Delay != nil, r.BackOff != 0, r.Multiplier != 0, r.MaxDelay != nil, r.Jitter != nil, r.Limit != nil,
 		p.ErrorDestination != nil, p.AckTimeout != nil,
-		p.MaxMessages != nil, p.MaxBytes != nil, p.MaxMessageSize != nil, p.Overflow != 0,
+		p.MaxMessages != nil, p.MaxBytes != nil, p.MaxMessageSize != nil, p.Overflow != 0, p.Slow != 0,
 	}[s] || slices.Contains(p.Reset, s)
 }
 
@@ -202,6 +205,9 @@ func (p *Policy) checkQuota(index int, errs *PolicyErrors) {
 	}
 	if p.Overflow > OverflowDropOldest {
 		errs.add(index, PolicyOverflow.String(), "is none that there is; it is %d", p.Overflow)
+	}
+	if p.Slow > SlowDisconnect {
+		errs.add(index, PolicySlowConsumer.String(), "is none that there is; it is %d", p.Slow)
 	}
 }
 

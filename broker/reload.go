@@ -21,6 +21,10 @@ func (c *core) setPolicies(p *Policies) {
 	for _, d := range c.dests {
 		if d.queue != nil {
 			c.swells(d.queue)
+			continue
+		}
+		for t := range d.allTaps() {
+			c.unslow(t) // the next message decides again
 		}
 	}
 	c.recheck = true

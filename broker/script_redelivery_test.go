@@ -40,6 +40,7 @@ func scriptPolicyMore(p *Policy, w words) {
 		}
 	}
 	p.Overflow = map[string]Overflow{"block": OverflowBlock, "reject": OverflowReject, "drop-oldest": OverflowDropOldest}[w.named["overflow"]]
+	p.Slow = map[string]SlowConsumer{"block": SlowBlock, "drop-oldest": SlowDropOldest, "drop-newest": SlowDropNewest, "disconnect": SlowDisconnect}[w.named["slow-consumer"]]
 }
 
 // scriptNack reads what a NACK or RECOVER has beside: dead=true delay= reason=, where _ stands for a blank.

@@ -271,6 +271,9 @@ func (s *script) manage(cmd string, c *client, w words, input string, out *strin
 		st, _ := s.w.b.Stats(context.Background())
 		stored := len(s.w.b.store.Recovered().Destinations)
 		fmt.Fprintf(out, "there %d ended %d dropped %d destinations %d stored at the start %d\n", st.Temporaries, st.TemporariesEnded, st.DroppedNoOwner, st.Destinations, stored)
+	case "slow":
+		st, _ := s.w.b.Stats(context.Background())
+		fmt.Fprintf(out, "blocked %d disconnected %d cut off %d dropped oldest %d newest %d\n", st.Blocked, st.SlowConsumers, st.SlowCutOff, st.SlowDroppedOldest, st.SlowDroppedNewest)
 	case "deaths":
 		st, _ := s.w.b.Stats(context.Background())
 		fmt.Fprintf(out, "moved %v deleted %d kept %d returning %d timeouts %d\n", st.DeadLettered, st.DeadDeleted, st.DeadKept, st.Returning, st.AckTimeouts)

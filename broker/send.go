@@ -133,10 +133,7 @@ func (c *core) publishIn(d *destination, to Address, m, kept *Message) bool {
 		case t.durable:
 			durable = append(durable, t)
 		default:
-			c.hold(m)
-			t.q.put(entry{msg: m, seq: seq})
-			c.mark(t.q)
-			c.checkSlow(t)
+			c.give(t, to, m, seq)
 		}
 	}
 	c.keepFor(durable, kept, seq)

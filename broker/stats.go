@@ -27,7 +27,9 @@ type Stats struct {
 	Blocked                      uint64 // SENDs that had to wait for a watermark or a slow consumer
 	Refused                      uint64 // of these, those that were refused in the end
 	OverQuota                    uint64 // SENDs and COMMITs refused for a quota
-	SlowConsumers                uint64 // disconnected
+	SlowConsumers, SlowCutOff    uint64 // disconnected as they held up producers for too long, or by SlowDisconnect
+	SlowDroppedOldest            uint64 // messages not given to a slow consumer, by SlowDropOldest
+	SlowDroppedNewest            uint64 // the same by SlowDropNewest
 	DestinationsDeleted          uint64 // by operators
 	ConnectionsClosed            uint64 // by operators
 	Browsed                      uint64 // messages shown to browsers

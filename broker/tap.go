@@ -3,7 +3,6 @@ package broker
 import (
 	"iter"
 	"math"
-	"slices"
 	"time"
 
 	"footfall/selector"
@@ -32,6 +31,7 @@ type tap struct {
 	// judge is when it is looked at next, judging says that a timer runs for that.
 	judge   time.Time
 	judging bool
+	doomed  bool // its consumers are about to be disconnected
 }
 
 // wants tells whether m goes into the backlog.
@@ -146,66 +146,4 @@ func (t *tap) issued() (n uint64) {
 		n += s.issued
 	}
 	return n
-}
-
-// checkSlow looks whether the subscribers of a topic hold up its producers.
-func (c *core) checkSlow(t *tap) {
-	if t.slow || t.q.bytes <= c.opt.TopicBytes {
-		return
-	}
-	t.slow, t.taken = true, t.issued()
-	t.topic.slow++
-	if t.topic.patterns != nil {
-		c.slowPatterns++
-	}
-	t.judge = c.now.Add(c.opt.SlowConsumerTimeout)
-	if !t.judging {
-		c.judgeLater(t)
-	}
-}
-
-func (c *core) judgeLater(t *tap) {
-	t.judging = true
-	c.timers.add(t.judge, func() { c.judgeSlow(t) })
-}
-
-// judgeSlow disconnects slow subscribers that took nothing since they were last looked at.
-func (c *core) judgeSlow(t *tap) {
-	t.judging = false
-	if !t.slow || t.q.ended {
-		return
-	}
-	if issued := t.issued(); issued != t.taken || t.q.isPaused() {
-		t.taken, t.judge = issued, c.now.Add(c.opt.SlowConsumerTimeout)
-	}
-	if c.now.Before(t.judge) {
-		c.judgeLater(t) // it was slow, was not, and is again
-		return
-	}
-	for _, s := range slices.Clone(t.q.consumers) {
-		c.stats.SlowConsumers++
-		c.fail(s.conn, &Op{}, &Error{
-			Kind:    KindSlow,
-			Message: "subscription " + quote(s.op.ID) + " to " + t.topic.text + " took nothing for " + c.opt.SlowConsumerTimeout.String() + " while its topic went on (limits.topic-bytes, limits.slow-consumer-timeout)",
-		})
-		c.endSubscription(s.subscription)
-	}
-}
-
-// eased lets the producers of a topic go on when its subscribers have caught up.
-func (c *core) eased(q *backlog) {
-	if t := q.tap; t != nil && t.slow && q.bytes <= c.opt.TopicBytes/2 {
-		c.unslow(t)
-	}
-}
-
-func (c *core) unslow(t *tap) {
-	if t.slow {
-		t.slow = false
-		t.topic.slow--
-		if t.topic.patterns != nil {
-			c.slowPatterns--
-		}
-		c.recheck = true
-	}
 }

@@ -150,6 +150,7 @@ func TestWrongDestinationsAreNamedWithTheirPlace(t *testing.T) {
 		{"no number of messages", "[{match: /queue/a, max-messages: 0}]", ":1:48: destinations[0].max-messages: must be a number, 1 or more, or none"},
 		{"a size without a unit", "[{match: /queue/a, max-bytes: 5}]", ":1:45: destinations[0].max-bytes: needs a unit"},
 		{"no size of a message", "[{match: /queue/a, max-message-size: 0}]", ":1:52: destinations[0].max-message-size: must be more than 0, or none"},
+		{"a slow consumer of a queue", "[{match: /queue/a, slow-consumer: block}]", ":1:49: destinations[0].slow-consumer: is for topics; consumers of a queue hold nobody up"},
 		{"no overflow", "[{match: /queue/a, overflow: drop}]", ":1:44: destinations[0].overflow: must be one of block, reject, drop-oldest, default"},
 		{"twice", "[{match: /queue/a, expired: log}, {match: /queue/a, max-ttl: 1s}]", `:1:57: destinations[1].match: is the same destination as "/queue/a"; that is at `},
 		{"tied", "[{match: /queue/#.a.#, expired: log}, {match: /queue/#.b.#, expired: log}]", `:1:61: destinations[1].match: is as specific as "/queue/#.a.#", some names match both, and both have expired; that is at `},

@@ -70,7 +70,7 @@ func byDefault(s broker.PolicySetting, a broker.Address) string {
 	switch s {
 	case broker.PolicyExpired:
 		return "discard"
-	case broker.PolicyOverflow:
+	case broker.PolicyOverflow, broker.PolicySlowConsumer:
 		return "block"
 	case broker.PolicyRedeliveryDelay, broker.PolicyRedeliveryBackOff, broker.PolicyRedeliveryMultiplier, broker.PolicyRedeliveryMaxDelay,
 		broker.PolicyAckTimeout:

@@ -11,7 +11,7 @@ import (
 // Quota is what an item of the list of destinations says of how much there may be. Its fields hold what was written, empty for
 // nothing.
 type Quota struct {
-	MaxMessages, MaxBytes, MaxMessageSize, Overflow string
+	MaxMessages, MaxBytes, MaxMessageSize, Overflow, SlowConsumer string
 }
 
 func (q *Quota) settings() []config.Setting {
@@ -25,6 +25,9 @@ func (q *Quota) settings() []config.Setting {
 		config.Choice(&q.Overflow, "overflow", "",
 			"What happens when there is no room. `block` has senders wait for `limits.block-timeout`, and then refuses; `reject` refuses at once; `drop-oldest` moves the oldest message that nobody has to the error destination.",
 			"block", "reject", "drop-oldest", theDefault),
+		config.Choice(&q.SlowConsumer, "slow-consumer", "",
+			"Of topics: what happens when a subscriber, other than a durable subscription, has more coming than `limits.topic-bytes`. `block` has the topic's producers wait, and disconnects it when it takes nothing for `limits.slow-consumer-timeout`; `drop-oldest` and `drop-newest` keep messages away from it; `disconnect` ends its connection at once.",
+			"block", "drop-oldest", "drop-newest", "disconnect", theDefault),
 	}
 }
 
@@ -83,6 +86,10 @@ func (q *Quota) apply(p *broker.Policy) {
 			p.Overflow = map[string]broker.Overflow{
 				"block": broker.OverflowBlock, "reject": broker.OverflowReject, "drop-oldest": broker.OverflowDropOldest,
 			}[text]
+		case s == broker.PolicySlowConsumer:
+			p.Slow = map[string]broker.SlowConsumer{
+				"block": broker.SlowBlock, "drop-oldest": broker.SlowDropOldest, "drop-newest": broker.SlowDropNewest, "disconnect": broker.SlowDisconnect,
+			}[text]
 		}
 	}
 }
@@ -98,6 +105,8 @@ func (q *Quota) text(s broker.PolicySetting) string {
 		return q.MaxMessageSize
 	case broker.PolicyOverflow:
 		return q.Overflow
+	case broker.PolicySlowConsumer:
+		return q.SlowConsumer
 	}
 	return ""
 }

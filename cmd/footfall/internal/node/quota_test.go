@@ -7,6 +7,23 @@ import (
 	"footfall/broker"
 )
 
+func TestASlowConsumerIsOfATopic(t *testing.T) {
+	o, _, err := fromFile(t, `
+destinations:
+  - {match: /topic/>, slow-consumer: drop-newest}
+  - {match: /topic/a, slow-consumer: default}
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for destination, want := range map[string]string{"/topic/b": "drop-newest", "/topic/a": "block"} {
+		settings, _, err := o.Explain(destination)
+		if err != nil || settings[len(settings)-1].Setting != "slow-consumer" || settings[len(settings)-1].Value != want {
+			t.Errorf("%s: %+v, want %s, %v", destination, settings[len(settings)-1], want, err)
+		}
+	}
+}
+
 func TestQuotasAreExplainedWithTheirDefaults(t *testing.T) {
 	o, _, err := fromFile(t, `
 destinations:
