@@ -54,6 +54,7 @@ func newCollector(s *Server) *collector {
 	c.describe("connections", "Open connections, by transport and STOMP version.", "transport", "version")
 	c.describe("certificate_expiry_seconds", "When the certificate of a listener expires, in seconds since 1970.", "listener")
 	c.describe("connection_panics_total", "Connections that ended by a fault of the program; always 0.")
+	c.describe("log_lines_left_out_total", "Lines about connections that were not logged, as others of their kind were in the same second.")
 	c.describe("disk_free_bytes", "Octets free for the store; absent when it cannot be told.")
 	c.describe("metrics_destinations_hidden", "Destinations without metrics of their own, as there are more than admin.metrics-destinations.")
 	for _, m := range brokerMetrics() {
@@ -129,6 +130,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 		put("certificate_expiry_seconds", gauge, float64(at), clean(listener))
 	}
 	put("connection_panics_total", counter, float64(traffic.Panics))
+	put("log_lines_left_out_total", counter, float64(traffic.LogLinesLeftOut))
 
 	if !ok {
 		return

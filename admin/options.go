@@ -126,6 +126,8 @@ type Traffic struct {
 	ProtocolErrors, Logins, Denied map[string]uint64
 	// Panics counts connections that ended by a fault of the program.
 	Panics uint64
+	// LogLinesLeftOut counts lines about connections that were not logged, as others of their kind were in the same second.
+	LogLinesLeftOut uint64
 	// CertificateExpiry is when the certificates of listeners expire, in seconds since 1970, by the listener's address.
 	CertificateExpiry map[string]int64
 	// CertificateReloads counts by result: "ok" or "failed".

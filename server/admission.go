@@ -165,5 +165,5 @@ func (s *Server) left(c *conn) {
 // rejected counts and logs a connection that is not served.
 func (s *Server) rejected(c *conn, r *rejection) {
 	s.counters.rejected.add(r.reason)
-	s.shared.options.Log.Info("connection rejected", "remote", c.session.remote, "transport", c.transport.Name, "reason", r.reason)
+	c.line("rejected: "+r.reason, s.shared.options.Log.Info, "connection rejected", "remote", c.session.remote, "transport", c.transport.Name, "reason", r.reason)
 }

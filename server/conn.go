@@ -130,10 +130,6 @@ func (c *conn) log() {
 	reason, cause := c.reason, c.cause
 	c.mu.Unlock()
 	c.srv.counters.closed.add(reason)
-	level := c.srv.shared.options.Log.Info
-	if reason == endDisconnect || reason == endClient {
-		level = c.srv.shared.options.Log.Debug
-	}
 	args := []any{"reason", reason, "remote", c.session.remote, "transport", c.transport.Name}
 	if c.link != nil {
 		args = append(args, "version", c.greeting.version.String(), "user", short(c.session.identity.User), "session", c.session.id)
@@ -141,7 +137,17 @@ func (c *conn) log() {
 	if cause != nil {
 		args = append(args, "error", cause)
 	}
-	level("connection closed", args...)
+	const msg = "connection closed"
+	if log := c.srv.shared.options.Log; reason == endDisconnect || reason == endClient {
+		log.Debug(msg, args...)
+	} else {
+		c.line("closed: "+reason, log.Info, msg, args...)
+	}
+}
+
+// line writes a line of the log, unless there are too many of its class.
+func (c *conn) line(class string, write func(msg string, args ...any), msg string, args ...any) {
+	c.srv.shared.lines.line(class, time.Now(), write, msg, args...)
 }
 
 // rescue ends a connection, and nothing else, when a fault of ours comes up in one of its goroutines.
@@ -151,7 +157,7 @@ func (c *conn) rescue() {
 		return
 	}
 	c.srv.counters.panics.Add(1)
-	c.srv.shared.options.Log.Error("panic in a connection", "remote", c.session.remote, "panic", fault, "stack", string(debug.Stack()))
+	c.line("panic", c.srv.shared.options.Log.Error, "panic in a connection", "remote", c.session.remote, "panic", fault, "stack", string(debug.Stack()))
 	c.because(endPanic, nil)
 	c.abort()
 }

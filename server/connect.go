@@ -108,7 +108,7 @@ func (s *session) refuseLogin(login string, err error) error {
 		s.loginResult = loginRefused
 		e.Detail = "The login is not known or the passcode is wrong."
 		if !errors.Is(err, auth.ErrLogin) && !errors.Is(err, auth.ErrDenied) {
-			s.shared.options.Log.Error("no decision on a login", "login", short(login), "error", err)
+			s.shared.lines.line("login", s.clock(), s.shared.options.Log.Error, "no decision on a login", "login", short(login), "error", err)
 		}
 	}
 	return e

@@ -335,6 +335,7 @@ func TestTheLogHasOneLineAtTheEndOfAConnectionAndNoPasscode(t *testing.T) {
 		w.say(c, "CONNECT\nlogin:ann\npasscode:s3cret\n\n\x00", "CONNECTED\n")
 		w.say(c, "SEND\ndestination:/x\n\n\x00", "ERROR\n")
 		_ = c.Close()
+		time.Sleep(time.Second) // of the bubble: there is one such line in a second
 		d := w.listener.dial()
 		w.say(d, "CONNECT\nlogin:b\x1b[1mob\npasscode:s3cret\n\n\x00", "ERROR\n")
 		_ = d.Close()

@@ -60,6 +60,7 @@ type sharedState struct {
 	destinations *destinations
 	secret       secret
 	denied       *labels // refused actions, by name
+	lines        logLines
 }
 
 // subscription is a live subscription, and the tag of its messages.

@@ -21,6 +21,8 @@ type Stats struct {
 	FramesReceived, FramesSent map[string]uint64
 	// HeartBeatsSent counts line feeds that were sent since nothing else was.
 	HeartBeatsSent uint64
+	// LogLinesLeftOut counts lines that were not logged, as others of their kind were in the same second.
+	LogLinesLeftOut uint64
 	// Panics counts connections that were closed because of a fault of ours.
 	Panics uint64
 	// Goroutines is the number of goroutines of connections: gone when all connections are.
@@ -128,7 +130,10 @@ func (s *Server) Stats() Stats {
 		FramesSent:     s.counters.sent.snapshot(),
 		HeartBeatsSent: s.counters.beats.Load(),
 		Panics:         s.counters.panics.Load(),
-		Goroutines:     s.counters.goroutines.Load(),
+
+		LogLinesLeftOut: s.shared.lines.leftOut.Load(),
+
+		Goroutines: s.counters.goroutines.Load(),
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -114,7 +114,7 @@ func (s *session) authorize(action auth.Action, to broker.Address, text string) 
 func (s *session) may(action auth.Action, to broker.Address) bool {
 	err := s.shared.options.Auth.Authorize(s.identity, action, to.Form(), to.Name)
 	if err != nil && !errors.Is(err, auth.ErrDenied) {
-		s.shared.options.Log.Error("no decision on a permission", "user", short(s.identity.User), "error", err)
+		s.shared.lines.line("permission", s.clock(), s.shared.options.Log.Error, "no decision on a permission", "user", short(s.identity.User), "error", err)
 	}
 	return err == nil
 }

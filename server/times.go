@@ -98,6 +98,6 @@ func (s *session) badTimes(err error) error {
 	if errors.As(err, &header) || errors.As(err, &conflict) {
 		return refusal(kindHeader, "SEND with %s", err)
 	}
-	s.shared.options.Log.Error("no decision on a schedule", "error", err)
+	s.shared.lines.line("schedule", s.clock(), s.shared.options.Log.Error, "no decision on a schedule", "error", err)
 	return err
 }

@@ -9,7 +9,7 @@ func (n *Node) traffic() admin.Traffic {
 		Open:   map[admin.Link]int{},
 		Opened: map[string]uint64{}, BytesReceived: map[string]uint64{}, BytesSent: map[string]uint64{},
 		Closed: s.Closed, Rejected: s.Rejected, FramesReceived: s.FramesReceived, FramesSent: s.FramesSent,
-		ProtocolErrors: s.ProtocolErrors, Logins: s.Logins, Denied: s.Denied, Panics: s.Panics,
+		ProtocolErrors: s.ProtocolErrors, Logins: s.Logins, Denied: s.Denied, Panics: s.Panics, LogLinesLeftOut: s.LogLinesLeftOut,
 	}
 	t.CertificateReloads = map[string]uint64{"ok": n.certificateReloads.Load(), "failed": n.certificateFailures.Load()}
 	t.CertificateExpiry = map[string]int64{}
