@@ -131,6 +131,8 @@ func (c *core) commitOp(conn *Conn, op *Op) *Error {
 			}
 		}
 	}
+	c.searches++ // as in a search: what one of them schedules under a name, another one may replace
+	defer c.searchEnds()
 	for i := range op.Sends {
 		if err := c.send(op.Sends[i].To, op.Sends[i].Message); err != nil {
 			return err // cannot be: resolved above

@@ -92,12 +92,17 @@ func (c *core) lookUp(read load) {
 		return func() {
 			take()
 			c.fresh, c.hits = nil, nil
-			if c.searches--; c.searches == 0 {
-				clear(c.dropped)
-				clear(c.renamed)
-			}
+			c.searchEnds()
 		}, err
 	})
+}
+
+// searchEnds forgets what happened to what waits when the last search is over.
+func (c *core) searchEnds() {
+	if c.searches--; c.searches == 0 {
+		clear(c.dropped)
+		clear(c.renamed)
+	}
 }
 
 // resume goes on with a parked connection, apart from the others that wait.
