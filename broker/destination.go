@@ -192,7 +192,7 @@ func (c *core) recoverState(r store.Recovered) {
 		}
 		q.before = q.seen
 		d.queue = q
-		if d.temp == nil {
+		if d.temp == nil && !d.doomed {
 			c.virtualize(d)
 		}
 		if err := c.recoverTap(d); err != nil {
