@@ -19,14 +19,14 @@ func (c *core) watch(d *delivery) {
 	if timeout <= 0 {
 		return
 	}
-	d.due = c.ms + max(timeout.Milliseconds(), 1)
+	d.due = c.from + max(timeout.Milliseconds(), 1)
 	c.watchFrom(s, d.due)
 }
 
 // extend gives d more time from now on, if it has not as much time as it wants.
 func (c *core) extend(d *delivery, ms int64) {
 	if d.due != 0 {
-		d.due = c.ms + min(ms, schedule.MaxDelay.Milliseconds())
+		d.due = c.from + min(ms, schedule.MaxDelay.Milliseconds())
 		c.watchFrom(d.sub, d.due)
 	}
 }

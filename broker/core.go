@@ -17,6 +17,8 @@ type core struct {
 
 	now time.Time // of this round
 	ms  int64     // the same in milliseconds since the epoch
+	// from is what delays and lives count from: ms, but the next one when that has begun. Rounded down they would be short by a part of one.
+	from int64
 
 	epoch     uint32
 	seq       [store.Shards]store.Seq // last given
@@ -170,7 +172,10 @@ func (c *core) next(s store.Shard) store.Seq {
 func (c *core) begin(now time.Time) {
 	ms := now.UnixMilli()
 	back := ms < c.ms-setBackBy
-	c.now, c.ms = now, ms
+	c.now, c.ms, c.from = now, ms, ms
+	if now.Nanosecond()%int(time.Millisecond) != 0 {
+		c.from++
+	}
 	c.stats.Rounds++
 	if back {
 		c.opt.Log.Warn("the clock was set back", "to", now)

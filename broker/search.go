@@ -282,7 +282,7 @@ func (c *core) walked(conn *Conn, op *Op, shard store.Shard, read []waitingMessa
 // walkedLoose does the same to what waits in memory only.
 func (c *core) walkedLoose(op *Op) {
 	for id, ts := range c.loose {
-		for _, t := range ts {
+		for _, t := range slices.Clone(ts) { // which a cancel takes out of
 			if t.due.at < op.Schedule.From || t.due.at > op.Schedule.Until {
 				continue
 			}

@@ -134,7 +134,7 @@ func (c *core) waits(d *delivery, why cause) bool {
 	if ms == 0 || d.e.msg.expired(c.ms) {
 		return false
 	}
-	c.returnAt(d.q, &d.e, c.ms+ms)
+	c.returnAt(d.q, &d.e, c.from+ms)
 	return true
 }
 
