@@ -46,22 +46,11 @@ func newConnList(w *world) *cobra.Command {
 	return cmd
 }
 
-// connTable prints connections in columns.
-type connTable struct{ *tabwriter.Writer }
-
-func newConnTable(out io.Writer) connTable {
-	t := connTable{tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)}
-	fmt.Fprintf(t, "ID\tREMOTE\tUSER\tCLIENT-ID\tSTOMP\tTRANSPORT\tSUBSCRIPTIONS\tUNACKED\tBLOCKED\n")
-	return t
-}
-
-func (t connTable) add(item json.RawMessage) error {
-	var c liveConn
-	if err := json.Unmarshal(item, &c); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%d\t%v\n", escaped(c.ID), escaped(c.Remote), escaped(c.User), escaped(c.ClientID), escaped(c.Version), escaped(c.Transport), c.Subscriptions, c.Unacked, c.Blocked)
-	return err
+// newConnTable prints connections in columns.
+func newConnTable(out io.Writer) itemTable {
+	return newColumns(out, "ID\tREMOTE\tUSER\tCLIENT-ID\tSTOMP\tTRANSPORT\tSUBSCRIPTIONS\tUNACKED\tBLOCKED", func(c *liveConn) []any {
+		return []any{c.ID, c.Remote, c.User, c.ClientID, c.Version, c.Transport, c.Subscriptions, c.Unacked, c.Blocked}
+	})
 }
 
 func newConnShow(w *world) *cobra.Command {
@@ -72,18 +61,7 @@ func newConnShow(w *world) *cobra.Command {
 	output := outputFlag(cmd)
 	admin := adminFlags(w, cmd)
 	cmd.RunE = ran(func(cmd *cobra.Command, args []string) error {
-		var raw json.RawMessage
-		if err := admin.ask(cmd.Context(), http.MethodGet, connectionsPath+"/show", url.Values{"id": {args[0]}}, nil, &raw); err != nil {
-			return err
-		}
-		if *output == formatJSON {
-			return printJSON(w.stdout, raw)
-		}
-		var c liveConn
-		if err := json.Unmarshal(raw, &c); err != nil {
-			return err
-		}
-		return c.print(w.stdout)
+		return show[liveConn](cmd.Context(), w, admin, connectionsPath+"/show", url.Values{"id": {args[0]}}, *output)
 	})
 	return cmd
 }
@@ -132,23 +110,11 @@ func newConnConsumers(w *world) *cobra.Command {
 	return cmd
 }
 
-// consumerTable prints consumers in columns.
-type consumerTable struct{ *tabwriter.Writer }
-
-func newConsumerTable(out io.Writer) consumerTable {
-	t := consumerTable{tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)}
-	fmt.Fprintf(t, "CONNECTION\tREMOTE\tSUBSCRIPTION\tDESTINATION\tACK\tBROWSER\tWINDOW\tUNACKED\tDELIVERED\tSELECTOR\n")
-	return t
-}
-
-func (t consumerTable) add(item json.RawMessage) error {
-	var c liveConsumer
-	if err := json.Unmarshal(item, &c); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%v\t%d\t%d\t%d\t%s\n", escaped(c.Connection), escaped(c.Remote), escaped(c.Subscription), escaped(c.Destination), escaped(c.Ack),
-		c.Browser, c.Window, c.Unacked, c.Delivered, escaped(c.Selector))
-	return err
+// newConsumerTable prints consumers in columns.
+func newConsumerTable(out io.Writer) itemTable {
+	return newColumns(out, "CONNECTION\tREMOTE\tSUBSCRIPTION\tDESTINATION\tACK\tBROWSER\tWINDOW\tUNACKED\tDELIVERED\tSELECTOR", func(c *liveConsumer) []any {
+		return []any{c.Connection, c.Remote, c.Subscription, c.Destination, c.Ack, c.Browser, c.Window, c.Unacked, c.Delivered, c.Selector}
+	})
 }
 
 func newConnClose(w *world) *cobra.Command {

@@ -107,22 +107,11 @@ func (l listing) printOffset(ctx context.Context, w *world, admin *adminServer, 
 	return nil
 }
 
-// destinationTable prints destinations in columns.
-type destinationTable struct{ *tabwriter.Writer }
-
-func newDestinationTable(out io.Writer) destinationTable {
-	t := destinationTable{tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)}
-	fmt.Fprintf(t, "DESTINATION\tREADY\tUNACKED\tOCTETS\tCONSUMERS\tRECEIVED\tDELIVERED\tACKED\n")
-	return t
-}
-
-func (t destinationTable) add(item json.RawMessage) error {
-	var d destinationItem
-	if err := json.Unmarshal(item, &d); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\n", escaped(d.Destination), d.Ready, d.Unacked, d.Bytes, d.Consumers, d.Received, d.Delivered, d.Acked)
-	return err
+// newDestinationTable prints destinations in columns.
+func newDestinationTable(out io.Writer) itemTable {
+	return newColumns(out, "DESTINATION\tREADY\tUNACKED\tOCTETS\tCONSUMERS\tRECEIVED\tDELIVERED\tACKED", func(d *destinationItem) []any {
+		return []any{d.Destination, d.Ready, d.Unacked, d.Bytes, d.Consumers, d.Received, d.Delivered, d.Acked}
+	})
 }
 
 func newDestinationShow(w *world, kind string) *cobra.Command {

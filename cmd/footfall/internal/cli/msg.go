@@ -69,22 +69,11 @@ func newMsgList(w *world) *cobra.Command {
 	return cmd
 }
 
-// msgTable prints messages in columns.
-type msgTable struct{ *tabwriter.Writer }
-
-func newMsgTable(out io.Writer) msgTable {
-	t := msgTable{tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)}
-	fmt.Fprintf(t, "SENT\tID\tMESSAGE-ID\tPRIORITY\tOCTETS\tDELIVERIES\tUNACKED\n")
-	return t
-}
-
-func (t msgTable) add(item json.RawMessage) error {
-	var m queued
-	if err := json.Unmarshal(item, &m); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%d\t%v\n", stamp(m.Sent), escaped(m.ID), escaped(m.MessageID), m.Priority, m.BodyBytes, m.Deliveries, m.Unacked)
-	return err
+// newMsgTable prints messages in columns.
+func newMsgTable(out io.Writer) itemTable {
+	return newColumns(out, "SENT\tID\tMESSAGE-ID\tPRIORITY\tOCTETS\tDELIVERIES\tUNACKED", func(m *queued) []any {
+		return []any{stamp(m.Sent), m.ID, m.MessageID, m.Priority, m.BodyBytes, m.Deliveries, m.Unacked}
+	})
 }
 
 func newMsgShow(w *world) *cobra.Command {

@@ -85,22 +85,11 @@ func newScheduleList(w *world) *cobra.Command {
 	return cmd
 }
 
-// waitingTable prints what waits in columns.
-type waitingTable struct{ *tabwriter.Writer }
-
-func newWaitingTable(out io.Writer) waitingTable {
-	t := waitingTable{tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)}
-	fmt.Fprintf(t, "DELIVER AT\tID\tDESTINATION\tOCTETS\tREPEATS\n")
-	return t
-}
-
-func (t waitingTable) add(item json.RawMessage) error {
-	var m waiting
-	if err := json.Unmarshal(item, &m); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\n", stamp(m.DeliverAt), escaped(m.ID), escaped(m.Destination), m.BodyBytes, escaped(m.repeats()))
-	return err
+// newWaitingTable prints what waits in columns.
+func newWaitingTable(out io.Writer) itemTable {
+	return newColumns(out, "DELIVER AT\tID\tDESTINATION\tOCTETS\tREPEATS", func(m *waiting) []any {
+		return []any{stamp(m.DeliverAt), m.ID, m.Destination, m.BodyBytes, m.repeats()}
+	})
 }
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -62,22 +62,11 @@ func newSubList(w *world) *cobra.Command {
 	return cmd
 }
 
-// subTable prints durable subscriptions in columns.
-type subTable struct{ *tabwriter.Writer }
-
-func newSubTable(out io.Writer) subTable {
-	t := subTable{tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)}
-	fmt.Fprintf(t, "SUBSCRIPTION\tTOPIC\tREADY\tUNACKED\tOCTETS\tCONSUMERS\tSELECTOR\n")
-	return t
-}
-
-func (t subTable) add(item json.RawMessage) error {
-	var s durableSub
-	if err := json.Unmarshal(item, &s); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d\t%d\t%s\n", escaped(s.ID), escaped(s.Topic), s.Ready, s.Unacked, s.Bytes, len(s.Consumers), escaped(s.Selector))
-	return err
+// newSubTable prints durable subscriptions in columns.
+func newSubTable(out io.Writer) itemTable {
+	return newColumns(out, "SUBSCRIPTION\tTOPIC\tREADY\tUNACKED\tOCTETS\tCONSUMERS\tSELECTOR", func(s *durableSub) []any {
+		return []any{s.ID, s.Topic, s.Ready, s.Unacked, s.Bytes, len(s.Consumers), s.Selector}
+	})
 }
 
 func newSubShow(w *world) *cobra.Command {
@@ -90,18 +79,7 @@ func newSubShow(w *world) *cobra.Command {
 	output := outputFlag(cmd)
 	admin := adminFlags(w, cmd)
 	cmd.RunE = ran(func(cmd *cobra.Command, args []string) error {
-		var raw json.RawMessage
-		if err := admin.ask(cmd.Context(), http.MethodGet, subscriptionPath(args[0]), nil, nil, &raw); err != nil {
-			return err
-		}
-		if *output == formatJSON {
-			return printJSON(w.stdout, raw)
-		}
-		var s durableSub
-		if err := json.Unmarshal(raw, &s); err != nil {
-			return err
-		}
-		return s.print(w.stdout)
+		return show[durableSub](cmd.Context(), w, admin, subscriptionPath(args[0]), nil, *output)
 	})
 	return cmd
 }
