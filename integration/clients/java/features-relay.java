@@ -169,10 +169,10 @@ class Relay {
     void left(String queue, String... bodies) throws Exception {
         Client c = new Client();
         c.subscribe(queue);
-        c.send(queue, "end");
         for (String body : bodies) {
             c.next(body);
         }
+        c.send(queue, "end");
         c.next("end");
         c.close();
     }

@@ -155,10 +155,10 @@ class Spring {
     static void left(String queue, String... bodies) throws Exception {
         Open s = open();
         s.subscribe(queue);
-        s.send(queue, "end");
         for (String body : bodies) {
             s.next(body);
         }
+        s.send(queue, "end");
         s.next("end");
         s.close();
     }

@@ -81,13 +81,13 @@ class Jms {
 
     /** left demands that these are what is left in a queue, in that order. */
     static void left(String queue, String... bodies) throws JMSException {
-        put(queue, "end");
         Connection connection = connect();
         Session session = connection.createSession(false, Session.AUTO_ACKNOWLEDGE);
         MessageConsumer consumer = session.createConsumer(session.createQueue(queue));
         for (String body : bodies) {
             next(consumer, body);
         }
+        put(queue, "end");
         next(consumer, "end");
         connection.close();
     }

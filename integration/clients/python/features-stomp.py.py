@@ -117,9 +117,10 @@ def acknowledged(mode, acknowledge, left):
     s.close()
     s = Session()
     s.subscribe("/queue/" + mode)
-    s.send("/queue/" + mode, "end")
-    for body in left + ["end"]:
+    for body in left:
         s.next(body)
+    s.send("/queue/" + mode, "end")
+    s.next("end")
     s.close()
 
 

@@ -94,8 +94,9 @@ def acknowledged(mode, acknowledge, left)
   s.close
   s = Session.new
   s.subscribe("/queue/#{mode}")
+  left.each { |body| s.next(body) }
   s.send("/queue/#{mode}", "end")
-  (left + ["end"]).each { |body| s.next(body) }
+  s.next("end")
   s.close
 end
 
