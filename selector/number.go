@@ -57,11 +57,7 @@ func scanNumber(s string) (n digits, ok bool) {
 	if s[end] != 'e' && s[end] != 'E' {
 		return digits{}, false
 	}
-	power := strings.TrimPrefix(s[end+1:], "+")
-	if len(power) < len(s)-end-1 && strings.HasPrefix(power, "-") {
-		return digits{}, false
-	}
-	e, err := strconv.Atoi(power)
+	e, err := strconv.Atoi(s[end+1:]) // with one sign at most
 	if err != nil || e > maxExponent || e < -maxExponent {
 		return digits{}, false
 	}

@@ -134,7 +134,7 @@ func TestArithmeticIsExact(t *testing.T) {
 
 // FuzzNumber: what is read as a number is one for math/big, and the other way round.
 func FuzzNumber(f *testing.F) {
-	for _, s := range []string{"1", "-1.5e3", ".", "+.5", "5.", "1e", "e1", "--1", "1e-+1", "1e+-1", "0x10", "NaN", "1_000", strings.Repeat("9", 100), "1e-99999"} {
+	for _, s := range []string{"1", "-1.5e3", ".", "+.5", "5.", "1e", "e1", "--1", "1e-+1", "1e+-1", "1e++1", "1e--1", "0x10", "NaN", "1_000", strings.Repeat("9", 100), "1e-99999"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
