@@ -39,10 +39,10 @@ func (c *core) setTimes(to Address, p *policy, m *Message) *Error {
 		}
 		m.Plan = nil
 	case m.Delay != 0:
-		m.DeliverAt, m.Delay = c.from+min(m.Delay, math.MaxInt64-c.from), 0
+		m.DeliverAt, m.Delay = c.ms+min(m.Delay, math.MaxInt64-c.ms), 0
 	}
 	if m.job == nil { // each message of a job lives from its own time on
-		m.lives(c.from)
+		m.lives(c.ms)
 	}
 	if m.DeliverAt <= c.ms && m.job == nil {
 		m.DeliverAt = 0

@@ -17,7 +17,8 @@ type core struct {
 
 	now time.Time // of this round
 	ms  int64     // the same in milliseconds since the epoch
-	// from is what delays and lives count from: ms, but the next one when that has begun. Rounded down they would be short by a part of one.
+	// from is what redelivery delays and ack timeouts count from: ms, but the next one when that has begun. Rounded down they would be
+	// short by a part of one. What is announced as a time, in deliver-at, counts from ms.
 	from int64
 
 	epoch     uint32

@@ -195,7 +195,7 @@ func (c *core) bury(g grave, d *destination, m *Message, how death) {
 		return
 	}
 	c.policyOf(to.addr, to).limit(dead) // how long it lives there is what the operator says
-	dead.lives(c.from)
+	dead.lives(c.ms)
 	c.enqueue(to.queue, dead, c.next(to.shard))
 }
 

@@ -141,7 +141,7 @@ func (c *core) placeFor(to Address) (*destination, bool) {
 func (c *core) putInto(to Address, d *destination, m *Message) {
 	c.policyOf(to, d).limit(m)
 	if m.Expires == 0 {
-		m.lives(c.from)
+		m.lives(c.ms)
 	}
 	if to.Kind == Topic {
 		c.publish(to, d, m)

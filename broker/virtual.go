@@ -126,7 +126,7 @@ func (c *core) copyInto(d *destination, m *Message) {
 		}
 	} else {
 		p.limit(own)
-		own.lives(c.from)
+		own.lives(c.ms)
 	}
 	switch {
 	case own.expired(max(c.ms, own.DeliverAt)):
