@@ -1,11 +1,9 @@
 package cli_test
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +11,7 @@ import (
 	"testing"
 
 	"footfall/cmd/footfall/internal/cli"
+	"footfall/cmd/footfall/internal/client/clienttest"
 )
 
 // carried is a line of receive -o json.
@@ -133,38 +132,6 @@ func TestATransferTakesWhatItIsAskedFor(t *testing.T) {
 	s.end(t)
 }
 
-// rabbit plays another broker for one connection: it answers each frame with what it says, and returns its address and the frames.
-func rabbit(t *testing.T, says ...string) (address string, heard <-chan []string) {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan []string, 1)
-	go func() {
-		var list []string
-		defer func() { done <- list }()
-		defer l.Close()
-		conn, err := l.Accept()
-		if err != nil {
-			return
-		}
-		defer conn.Close()
-		in := bufio.NewReader(conn)
-		for _, text := range says {
-			frame, err := in.ReadString(0)
-			if err != nil {
-				return
-			}
-			list = append(list, strings.Trim(frame, "\n\x00"))
-			if _, err := io.WriteString(conn, text); err != nil {
-				return
-			}
-		}
-	}()
-	return l.Addr().String(), done
-}
-
 func TestATransferSpeaksToOtherBrokers(t *testing.T) {
 	passcode := filepath.Join(t.TempDir(), "passcode")
 	if err := os.WriteFile(passcode, []byte("secret\n"), 0o600); err != nil {
@@ -176,7 +143,7 @@ func TestATransferSpeaksToOtherBrokers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t, t.TempDir())
-			address, heard := rabbit(t,
+			address, heard := clienttest.Peer(t,
 				"CONNECTED\nversion:1.2\nserver:RabbitMQ/4.2.0\nheart-beat:0,0\n\n\x00\n",
 				"MESSAGE\nsubscription:0\ndestination:/amq/queue/a\nmessage-id:T_0@@session-x@@1\nredelivered:true\nack:T_0@@session-x@@1\n"+
 					"x-delay:-5000\nreply-to:/reply-queue/stomp.x\npersistent:true\ntimestamp:1700000000\nx-first-death-queue:b\ncontent-length:2\n\nhi\x00\n",

@@ -1,7 +1,6 @@
 package client_test
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -11,44 +10,12 @@ import (
 	"time"
 
 	"footfall/cmd/footfall/internal/client"
+	"footfall/cmd/footfall/internal/client/clienttest"
 	"footfall/frames"
 	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// peer serves one connection with what it says after each frame that it reads, and closes it at the
-// end of the list. It returns its address, and the frames that it read when it is done.
-func peer(t *testing.T, says ...string) (address string, heard <-chan []string) {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan []string, 1)
-	go func() {
-		var list []string
-		defer func() { done <- list }()
-		defer l.Close()
-		conn, err := l.Accept()
-		if err != nil {
-			return
-		}
-		defer conn.Close()
-		in := bufio.NewReader(conn)
-		for _, text := range says {
-			frame, err := in.ReadString(0)
-			if err != nil {
-				return
-			}
-			list = append(list, strings.Trim(frame, "\n\x00"))
-			if _, err := io.WriteString(conn, text); err != nil {
-				return
-			}
-		}
-	}()
-	return l.Addr().String(), done
-}
 
 const connected = "CONNECTED\nversion:1.2\n\n\x00\n"
 
@@ -63,7 +30,7 @@ func dial(t *testing.T, address string) *client.Client {
 }
 
 func TestLoginIsLiteralAndFramesAreEscaped(t *testing.T) {
-	address, heard := peer(t, connected, "")
+	address, heard := clienttest.Peer(t, connected, "")
 	c, err := client.Dial(t.Context(), client.Options{Address: address, Login: "a:b", Passcode: `c\d`})
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +58,7 @@ func TestDialErrors(t *testing.T) {
 		{"", "the broker closed the connection"},
 	}
 	for _, row := range rows {
-		address, heard := peer(t, row.says)
+		address, heard := clienttest.Peer(t, row.says)
 		_, err := client.Dial(t.Context(), client.Options{Address: address})
 		if err == nil || !strings.Contains(err.Error(), row.want) {
 			t.Errorf("%q: expected %q; saw %v", row.says, row.want, err)
@@ -101,14 +68,14 @@ func TestDialErrors(t *testing.T) {
 	if _, err := client.Dial(t.Context(), client.Options{Address: "127.0.0.1:1", Login: "x"}); err == nil {
 		t.Error("expected nobody there")
 	}
-	address, _ := peer(t, connected)
+	address, _ := clienttest.Peer(t, connected)
 	if _, err := client.Dial(t.Context(), client.Options{Address: address, Login: "a\nb"}); err == nil || !strings.Contains(err.Error(), "line break") {
 		t.Errorf("a login that would be two headers: %v", err)
 	}
 }
 
 func TestMessagesThatComeBeforeAReceiptAreKept(t *testing.T) {
-	address, heard := peer(t, connected,
+	address, heard := clienttest.Peer(t, connected,
 		"MESSAGE\nmessage-id:1\n\none\x00\n\nRECEIPT\nreceipt-id:other\n\n\x00MESSAGE\nmessage-id:2\n\ntwo\x00RECEIPT\nreceipt-id:r\n\n\x00MESSAGE\nmessage-id:3\n\nthree\x00")
 	c := dial(t, address)
 	c.Queue(frames.Subscribe, []client.Pair{{Name: "receipt", Value: "r"}}, nil)
