@@ -319,7 +319,7 @@ func (h *history) whole(d *deed, took map[string]bool) {
 		}
 	}
 	for _, x := range d.acks {
-		if x.item.persistent() && x.item.sent.ttl == 0 && x.item.sent.job == nil && x.item.in != x.sub.coming {
+		if x.item.persistent() && x.item.sent.ttl == 0 && x.item.sent.job == nil && x.item.sent.to.Kind == Queue {
 			count(!h.m.has(x.item.sent))
 		}
 	}
