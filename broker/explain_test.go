@@ -64,16 +64,20 @@ func (m *model) delivered(c *modelConn, o Output) *modelItem {
 		m.bad("%s got delivery %d of %s, not %d", c.name, o.Number, s.key, s.issued)
 	}
 	var it *modelItem
+	found := false
 	for _, i := range m.waiting(s) {
 		if i.sent.body != body || i.with != nil {
 			continue
 		}
 		expired := i.expires != 0 && i.expires <= m.began
-		if fits := o.Deliveries >= i.least && o.Deliveries <= i.most && !expired; fits || it == nil {
-			it = i // of several messages of a job, the first that it can be
-			if fits {
-				break
-			}
+		fits := o.Deliveries >= i.least && o.Deliveries <= i.most && !expired
+		// Of several messages of a job it is the one that was due then. That is not known of all, as after a reschedule: the first that it can be.
+		if fits && i.due == o.Message.DeliverAt {
+			it = i
+			break
+		}
+		if fits && !found || it == nil {
+			it, found = i, fits
 		}
 	}
 	if it == nil {
@@ -125,15 +129,12 @@ func bodyName(body []byte) string {
 	return string(body)
 }
 
-// equals tells that nobody can tell it from o: both are of one job.
-func (it *modelItem) equals(o *modelItem) bool { return it.sent.body == o.sent.body }
-
 // inOrder checks what came of one backlog in this step, got, for nobody may be passed over who waited all the while;
 // with strict set, neither who was given back in this step.
 func (m *model) inOrder(got []*modelItem, strict bool) {
 	for _, x := range got {
 		for _, y := range x.in.items {
-			if y.with == nil && !y.uncertain && !y.equals(x) && x.last.wants(y.sent) && y.before(x) && (y.since < m.step || strict) {
+			if y.with == nil && !y.uncertain && x.last.wants(y.sent) && y.before(x) && (y.since < m.step || strict) {
 				m.bad("%v was delivered while %v waits before it in %s", x, y, x.in.name)
 			}
 		}
@@ -144,7 +145,7 @@ func (m *model) inOrder(got []*modelItem, strict bool) {
 func (m *model) sequence(c *modelConn, got []*modelItem) {
 	last := map[*modelBacklog]*modelItem{}
 	for _, it := range got {
-		if l := last[it.in]; l != nil && !it.equals(l) && it.before(l) && l.last.wants(it.sent) {
+		if l := last[it.in]; l != nil && it.before(l) && l.last.wants(it.sent) {
 			m.bad("%s got %v after %v", c.name, it, l)
 		}
 		last[it.in] = it
