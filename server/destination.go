@@ -47,9 +47,6 @@ func (d *destinations) parse(text string) (broker.Address, *broker.Error) {
 	if text == "" {
 		return broker.Address{}, refusal(broker.KindDestination, "destination is empty")
 	}
-	if strings.Contains(text, ",") {
-		return broker.Address{}, unsupported("composite destinations", "destination", text)
-	}
 	if name, ok := strings.CutPrefix(text, durablePrefix); ok {
 		return d.named(text, broker.Durable, name)
 	}
@@ -82,6 +79,8 @@ func (d *destinations) cut(text string) (kind broker.Kind, name string, ok bool)
 	return broker.Queue, text, true
 }
 
+// named makes an address of a name, of any form. No name has a comma: an address becomes a text again as the reply-to of a
+// temporary destination, and who answers would send to several.
 func (d *destinations) named(text string, kind broker.Kind, name string) (broker.Address, *broker.Error) {
 	if strings.Contains(name, "%") {
 		name = strings.NewReplacer("%2F", "/", "%2f", "/").Replace(name)
@@ -89,6 +88,8 @@ func (d *destinations) named(text string, kind broker.Kind, name string) (broker
 	switch {
 	case name == "":
 		return broker.Address{}, refusal(broker.KindDestination, "destination %s has no name", quote(text))
+	case isComposite(name):
+		return broker.Address{}, refusal(broker.KindDestination, "destination %s has a comma, which parts a composite destination and is in no name", quote(text))
 	case len(name) > maxName:
 		return broker.Address{}, refusal(broker.KindDestination, "destination %s has a name of %d octets, and %d are the limit", quote(text), len(name), maxName)
 	case !utf8.ValidString(name):

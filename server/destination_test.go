@@ -59,7 +59,7 @@ func TestBadDestinationsAreNamed(t *testing.T) {
 		"/queue/\xff\xfe":                     {`\xff`, "UTF-8"},
 		"/queue/" + strings.Repeat("n", 1025): {"1025", "1024"},
 		"/dsub/":                              {"no name"},
-		"a,b":                                 {"composite"},
+		"a,b":                                 {"comma", "composite"},
 	} {
 		_, err := d.parse(text)
 		if err == nil {

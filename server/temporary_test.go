@@ -46,6 +46,7 @@ func TestFormsOfTemporaryDestinations(t *testing.T) {
 	}
 	for text, word := range map[string]string{
 		"/temp-queue/": "no name", "temp-topic://": "no name", "/remote-temp-queue/5": "reply-to", "/temp-queue/\n": "control",
+		"/temp-queue/a,b": "comma", "temp-topic://a,/queue/b": "comma", sealed(s, "queue", "a,b"): "comma",
 		"/temp-topic/" + strings.Repeat("n", 1025): "1024",
 	} {
 		if got, err := s.address(text); err == nil || !strings.Contains(err.Message, word) {
@@ -88,7 +89,11 @@ func TestOtherRepliesToStayAsTheyAre(t *testing.T) {
 }
 
 func TestBadRepliesToAreNamed(t *testing.T) {
-	for text, word := range map[string]string{"/temp-queue/": "no name", "/temp-queue/a.*": "wildcard", "/temp-queue/" + strings.Repeat("n", 1025): "1024"} {
+	for text, word := range map[string]string{
+		// Who answered would send to all of the parts, and nobody has asked whether this user may.
+		"/temp-queue/r,/queue/secret": "comma", "temp-queue\\c//r,/queue/secret": "comma", "/temp-topic/r,secret": "comma",
+		"/temp-queue/": "no name", "/temp-queue/a.*": "wildcard", "/temp-queue/" + strings.Repeat("n", 1025): "1024",
+	} {
 		refused(t, newTestSession(frames.V12, Options{}), "SEND\ndestination:/queue/q\nreply-to:"+text+"\n\n^@", "reply-to", word)
 	}
 }
