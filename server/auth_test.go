@@ -41,6 +41,10 @@ func TestWhichRightAFrameNeeds(t *testing.T) {
 		{"SEND\ndestination:/queue/a,b,/topic/c\n\n^@", "send queue a;send queue b;send topic c"},
 		{"SEND\ndestination:DELAYED_QUEUE\nJMS_DESTINATION:/queue/a\nDELIVERY_TIME:4102444800000\n\n^@", "send queue DELAYED_QUEUE;send queue a"},
 		{"SEND\ndestination:/topic/ActiveMQ.Scheduler.Management\nAMQ_SCHEDULER_ACTION:REMOVEALL\n\n^@", "send topic ActiveMQ.Scheduler.Management;manage topic ActiveMQ.Scheduler.Management"},
+		// However it is spelled a command is one to the topic, or a rule about that could be gone round.
+		{"SEND\ndestination:/topic/activemq.scheduler.MANAGEMENT\nAMQ_SCHEDULER_ACTION:REMOVEALL\n\n^@", "send topic activemq.scheduler.MANAGEMENT;send topic ActiveMQ.Scheduler.Management;manage topic ActiveMQ.Scheduler.Management"},
+		{"SEND\ndestination:ActiveMQ.Scheduler.Management\nAMQ_SCHEDULER_ACTION:REMOVEALL\n\n^@", "send queue ActiveMQ.Scheduler.Management;send topic ActiveMQ.Scheduler.Management;manage topic ActiveMQ.Scheduler.Management"},
+		{"SEND\ndestination:activemq.scheduler.management\n\n^@", "send queue activemq.scheduler.management"}, // no command
 		{"BEGIN\ntransaction:t\n\n^@SEND\ndestination:a\ntransaction:t\n\n^@", "send queue a"},
 		{"SEND\ndestination:a\nreply-to:/queue/r\n\n^@", "send queue a;receive queue r"},
 		{"SEND\ndestination:a\nreply-to:/queue/r\n\n^@", "send queue a;send queue r"},

@@ -18,7 +18,7 @@ const (
 )
 
 // manage reads a SEND that is a command to the schedule. It is not stored, and has no body that counts.
-func (s *session) manage(f *frames.Frame, h *sendHeaders, t *target, action string) error {
+func (s *session) manage(f *frames.Frame, h *sendHeaders, action string) error {
 	if s.shared.options.NoScheduleManagement {
 		return refusal(kindDenied, "SEND with %s %s: the schedule is not managed by messages here (schedule.management)", actionHeader, quote(action))
 	}
@@ -26,7 +26,7 @@ func (s *session) manage(f *frames.Frame, h *sendHeaders, t *target, action stri
 		return refusal(kindTransaction, "SEND with %s %s in transaction %s: the schedule is managed at once only",
 			actionHeader, quote(action), quote(f.Header.Decode(id)))
 	}
-	if err := s.authorize(auth.Manage, t.address, t.text); err != nil {
+	if err := s.mayManage(); err != nil {
 		return err
 	}
 	if err := s.refuseLater(h, action); err != nil {
@@ -38,6 +38,18 @@ func (s *session) manage(f *frames.Frame, h *sendHeaders, t *target, action stri
 	}
 	s.add(f, op)
 	s.bytes += len(op.Schedule.ID) + len(op.Schedule.ReplyTo.Name)
+	return nil
+}
+
+// mayManage asks for the rights to command the schedule. They are those to one topic, however the command spelled its name and of whatever
+// kind it was: else a rule about the topic could be gone round.
+func (s *session) mayManage() error {
+	topic := broker.Address{Kind: broker.Topic, Name: managementName}
+	for _, action := range [...]auth.Action{auth.Send, auth.Manage} {
+		if err := s.authorize(action, topic, topic.String()); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

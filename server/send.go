@@ -45,7 +45,7 @@ func (s *session) send(f *frames.Frame) error {
 	switch t.role {
 	case management:
 		if action, ok := f.Header.Get(actionHeader); ok {
-			return s.manage(f, &h, t, action)
+			return s.manage(f, &h, action)
 		}
 	case delayQueue:
 		if t, err = s.forward(f, &h, t); err != nil {
