@@ -13,45 +13,47 @@ import (
 // nobody stands in the table of roles for what is answered to all who ask.
 const nobody = auth.NoRole
 
-// roles are what a request needs, by method and route as they are registered. One that is not here needs auth.Admin: so none
-// is open because somebody forgot it.
+// roles are what a request needs, by method and route as they are registered. A viewer sees, an operator does what deletes nothing, and
+// an admin makes what stays and deletes. One that is not here needs auth.Admin: so none is open because somebody forgot it. The permissions
+// of destinations are not asked: they are about what goes over STOMP.
 var roles = map[string]auth.Role{
 	"GET /livez":  nobody,
 	"GET /readyz": nobody,
 
-	"GET /{$}":                     auth.Viewer,
-	"GET /metrics":                 auth.Viewer,
-	"GET /api/v1/overview":         auth.Viewer,
-	"GET /api/v1/destinations":     auth.Viewer,
-	"GET /api/v1/scheduled":        auth.Viewer,
-	"GET /api/v1/scheduled/counts": auth.Viewer,
-	"GET " + scheduledPrefix:       auth.Viewer,
-	"GET /api/v1/dlq":              auth.Viewer,
-	"GET /api/v1/dlq/messages":     auth.Viewer,
-	"GET /api/v1/subscriptions":    auth.Viewer,
-	"GET " + subscriptionPrefix:    auth.Viewer,
-	"DELETE " + scheduledPrefix:    auth.Operator,
-	"PATCH " + scheduledPrefix:     auth.Operator,
-	"POST " + scheduledPrefix:      auth.Operator,
-	"POST /api/v1/dlq/retry":       auth.Operator,
-	"POST /api/v1/dlq/purge":       auth.Operator,
-	"DELETE " + subscriptionPrefix: auth.Operator,
-	"POST /api/v1/reload":          auth.Admin,
+	"GET /{$}":                      auth.Viewer,
+	"GET /metrics":                  auth.Viewer,
+	"GET /api/v1/openapi.json":      auth.Viewer,
+	"GET /api/v1/overview":          auth.Viewer,
+	"GET /api/v1/destinations":      auth.Viewer,
+	"GET /api/v1/destinations/show": auth.Viewer,
+	"GET /api/v1/messages":          auth.Viewer,
+	"GET /api/v1/connections":       auth.Viewer,
+	"GET /api/v1/connections/show":  auth.Viewer,
+	"GET /api/v1/consumers":         auth.Viewer,
+	"GET /api/v1/subscriptions":     auth.Viewer,
+	"GET " + subscriptionPrefix:     auth.Viewer,
+	"GET /api/v1/scheduled":         auth.Viewer,
+	"GET /api/v1/scheduled/counts":  auth.Viewer,
+	"GET " + scheduledPrefix:        auth.Viewer,
+	"GET /api/v1/dlq":               auth.Viewer,
+	"GET /api/v1/dlq/messages":      auth.Viewer,
 
-	"GET /api/v1/openapi.json":         auth.Viewer,
-	"GET /api/v1/destinations/show":    auth.Viewer,
-	"GET /api/v1/messages":             auth.Viewer,
-	"GET /api/v1/connections":          auth.Viewer,
-	"GET /api/v1/connections/show":     auth.Viewer,
-	"GET /api/v1/consumers":            auth.Viewer,
-	"POST /api/v1/destinations/make":   auth.Operator,
-	"POST /api/v1/destinations/delete": auth.Operator,
 	"POST /api/v1/destinations/pause":  auth.Operator,
 	"POST /api/v1/destinations/resume": auth.Operator,
 	"POST /api/v1/messages/move":       auth.Operator,
 	"POST /api/v1/messages/copy":       auth.Operator,
-	"POST /api/v1/messages/delete":     auth.Operator,
 	"POST /api/v1/connections/close":   auth.Operator,
+	"PATCH " + scheduledPrefix:         auth.Operator,
+	"POST " + scheduledPrefix:          auth.Operator,
+	"POST /api/v1/dlq/retry":           auth.Operator,
+
+	"POST /api/v1/destinations/make":   auth.Admin,
+	"POST /api/v1/destinations/delete": auth.Admin,
+	"POST /api/v1/messages/delete":     auth.Admin,
+	"POST /api/v1/dlq/purge":           auth.Admin,
+	"DELETE " + subscriptionPrefix:     auth.Admin,
+	"DELETE " + scheduledPrefix:        auth.Admin,
+	"POST /api/v1/reload":              auth.Admin,
 }
 
 // roleFor is the role that a request needs which the mux answers by that pattern, empty for none.

@@ -2,8 +2,8 @@ package auth
 
 import "errors"
 
-// Role is what somebody may do with the admin server. Each role may do what those before it may. Roles and the
-// permissions of destinations do not depend on each other.
+// Role is what somebody may do with the admin server. Each role may do what those before it may. The admin server does not ask the
+// permissions of destinations, which are about STOMP, and a role gives none of these.
 type Role uint8
 
 // The roles.
@@ -12,9 +12,11 @@ const (
 	NoRole Role = iota
 	// Viewer sees everything, and changes nothing.
 	Viewer
-	// Operator also handles messages, schedules, subscriptions and connections.
+	// Operator also does what deletes nothing: pauses destinations, ends connections, moves and copies messages, sends dead letters
+	// back, and gives what is scheduled another time.
 	Operator
-	// Admin also deletes destinations and reads the settings again.
+	// Admin also makes destinations, deletes them, messages, dead letters, durable subscriptions and what is scheduled, and has the
+	// settings read again.
 	Admin
 )
 
