@@ -212,6 +212,9 @@ func (c *core) delete(d *destination) {
 // takeAway ends the connections of all that consume d, browse it, or have something of it; called is what is being deleted.
 func (c *core) takeAway(d *destination, called string) {
 	gone := func(s *subscription) {
+		if s.conn.ended {
+			return // it was told, and may have very many of the messages
+		}
 		c.fail(s.conn, &Op{}, &Error{Kind: KindDeleted, Message: fmt.Sprintf("subscription %s: %s was deleted by an operator", quote(s.op.ID), called)})
 	}
 	for _, s := range d.subscriptions() {

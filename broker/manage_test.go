@@ -106,3 +106,31 @@ func cutDeletion(t *testing.T, a Address, syncs int) (there, answered bool) {
 	}
 	return there, answered
 }
+
+// TestADeletionTellsAConnectionOnce: however much a connection has of what is deleted, it costs one text.
+func TestADeletionTellsAConnectionOnce(t *testing.T) {
+	const messages = 1000
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, Options{})
+		defer w.stop()
+		c := w.connect("c")
+		q := Address{Kind: Queue, Name: "q"}
+		c.do(Op{Kind: OpSubscribe, Subscribe: &SubscribeOp{ID: "s", From: q, Mode: AckClient, Window: messages}})
+		for range messages {
+			c.do(Op{Kind: OpSend, To: q, Message: newMessage("m")})
+		}
+		if outs := c.take(); len(outs) != messages {
+			t.Fatalf("%d messages came", len(outs))
+		}
+		var allocs float64
+		err := w.b.callOr(context.Background(), func(core *core) {
+			allocs = testing.AllocsPerRun(1, func() { core.takeAway(core.dests[q], "/queue/q") })
+		})
+		if err != nil || allocs > 10 {
+			t.Errorf("%d deliveries were taken away with %v allocations, %v", messages, allocs, err)
+		}
+		if outs := c.take(); len(outs) != 1 || show(outs[0]) != `ERROR deleted: subscription "s": /queue/q was deleted by an operator` {
+			t.Errorf("it got %v", outs)
+		}
+	})
+}
