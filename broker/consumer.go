@@ -23,11 +23,7 @@ func (s *consumer) open(c *core) bool {
 
 // takeFrom has s take from one more destination, which the message names with text, or, if that is empty, by itself.
 func (c *core) takeFrom(s *subscription, from Source) *Error {
-	op := s.op
-	program, err := c.compile(op.Selector)
-	if err != nil {
-		return err
-	}
+	op, program := s.op, c.sharedProgram(s.wants)
 	q, kept, err := c.sourceOf(s.conn, op, from.Address, program)
 	if err != nil {
 		c.release(program)

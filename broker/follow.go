@@ -88,8 +88,12 @@ func (c *core) followed(d *destination) {
 			continue // several of its patterns match
 		}
 		if err := c.followInto(s, d); err != nil {
-			c.fail(s.conn, &Op{}, err)
-			c.endSubscription(s)
+			// Not at once: a dispatch that has a dead letter's queue made may be going over consumers of s, and an operation of
+			// s itself is to have its answer first.
+			c.timers.add(c.now, func() {
+				c.fail(s.conn, &Op{}, err)
+				c.endSubscription(s)
+			})
 		}
 	}
 }

@@ -19,8 +19,12 @@ func (c *core) subscribe(conn *Conn, op *SubscribeOp) *Error {
 	if err != nil {
 		return err
 	}
+	program, err := c.compile(op.Selector)
+	if err != nil {
+		return err
+	}
 	conn.lastSub++
-	s := &subscription{conn: conn, op: op, number: conn.lastSub, window: op.Window, windowBytes: op.WindowBytes}
+	s := &subscription{conn: conn, op: op, number: conn.lastSub, wants: program, window: op.Window, windowBytes: op.WindowBytes}
 	s.several = op.Parts != nil || op.From.Wildcard()
 	s.shares, s.follows = op.Parts != nil || follows != nil, follows
 	if s.window == 0 {
@@ -112,6 +116,14 @@ func (c *core) compile(text string) (*selector.Program, *Error) {
 	return p, nil
 }
 
+// sharedProgram returns a program for one more that uses it.
+func (c *core) sharedProgram(p *selector.Program) *selector.Program {
+	if p == nil {
+		return nil
+	}
+	return c.selectors.Share(p)
+}
+
 // release says that one more subscription does not need its program any more.
 func (c *core) release(p *selector.Program) {
 	if p != nil {
@@ -156,6 +168,8 @@ func (c *core) endConsumers(s *subscription) {
 		c.endConsumer(one)
 	}
 	s.waiting = ring[*consumer]{}
+	c.release(s.wants)
+	s.wants = nil
 }
 
 // returnLater gives back what an ended subscription still holds, but for what is in a transaction.

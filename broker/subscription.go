@@ -4,16 +4,19 @@ import (
 	"math"
 	"sort"
 	"time"
+
+	"footfall/selector"
 )
 
 // subscription is what a SUBSCRIBE made: a consumer, or several with one window.
 type subscription struct {
 	conn    *Conn
 	op      *SubscribeOp
-	number  uint64   // of the connection's subscriptions, from 1
-	several bool     // it is to more than one destination, or may be
-	shares  bool     // it has several consumers, or may have
-	browser *browser // nil: it consumes
+	number  uint64            // of the connection's subscriptions, from 1
+	several bool              // it is to more than one destination, or may be
+	shares  bool              // it has several consumers, or may have
+	browser *browser          // nil: it consumes
+	wants   *selector.Program // nil: all; each of its consumers shares it
 
 	consumers []*consumer
 	waiting   ring[*consumer] // of these, those that may have something that there was no room for

@@ -1,8 +1,10 @@
 package broker
 
 import (
+	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -146,6 +148,37 @@ func BenchmarkMatch(b *testing.B) {
 			}
 			if len(found) != 1 {
 				b.Fatalf("%d match", len(found))
+			}
+		})
+	}
+}
+
+// BenchmarkFollow is a SUBSCRIBE by wildcards, and its end, where there are 10 000 queues: one to all with a selector, and one to none of them.
+func BenchmarkFollow(b *testing.B) {
+	const queues = 10_000
+	for name, pattern := range map[string]string{"all": "q.*", "none": "r.*"} {
+		b.Run(name, func(b *testing.B) {
+			s := newStream(b, AckIndividual)
+			op := SubscribeOp{ID: "x", From: Address{Kind: Queue, Name: pattern}, Mode: AckIndividual, Selector: "(type) = 'order' and region in ('eu', 'us') and not (price < 100) and name like 'a%'"}
+			err := s.broker.callOr(context.Background(), func(c *core) {
+				for i := range queues {
+					if _, err := c.resolve(Address{Kind: Queue, Name: "q." + strconv.Itoa(i)}); err != nil {
+						b.Error(err)
+					}
+				}
+				for b.Loop() {
+					sub := op
+					if err := c.subscribe(s.conn, &sub); err != nil {
+						b.Error(err)
+					}
+					if n := len(s.conn.subs["x"].consumers); n != queues && n != 0 {
+						b.Errorf("%d queues", n)
+					}
+					_ = c.unsubscribe(s.conn, "x")
+				}
+			})
+			if err != nil {
+				b.Fatal(err)
 			}
 		})
 	}

@@ -67,6 +67,12 @@ func (c *Compiler) Compile(text string) (*Program, error) {
 // keptNormal is how long a normal form may be whose room is kept for the next one, in octets.
 const keptNormal = 4096
 
+// Share has one more user of a program in use, which gives it back by a [Compiler.Release] of its own.
+func (c *Compiler) Share(p *Program) *Program {
+	p.references++
+	return p
+}
+
 // Release says that a program which Compile returned is no longer used by the one for whom it was compiled. The last one
 // frees it: nobody may match it, and no Index may hold it, any more.
 func (c *Compiler) Release(p *Program) {

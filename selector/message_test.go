@@ -90,6 +90,10 @@ func TestEqualSelectorsShareAProgram(t *testing.T) {
 		t.Error("the program is gone while it is used")
 	}
 	c.Release(q)
+	if c.Share(q) != q || c.Len() != 1 {
+		t.Error("one more user has another program")
+	}
+	c.Release(q)
 	c.Release(q)
 	if c.Len() != 0 {
 		t.Errorf("%d programs are left", c.Len())
